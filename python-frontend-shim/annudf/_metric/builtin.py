@@ -21,7 +21,6 @@ from annudf._metric.metric import Metric, MetricSource
 from annudf._support.checks import check_number, shown
 from annudf._support.options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
-from annudf.filters import Filter
 
 _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "minkowski"}
 """What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
@@ -110,6 +109,17 @@ def builtin_metric(name: str, argument: float = DEFAULT_ARGUMENT) -> Metric:
     return _make(own)
 
 
+def _no_metric(metric: object) -> str:
+    from annudf.filters import Filter  # Above this, and only named where one is refused.
+
+    if isinstance(metric, Filter):
+        return f"metric is {metric!r}, which keeps and drops rows but ranks none; give it as search(filter=)"
+    hint = "; decorate it with @annudf.metric(...)" if callable(metric) else ""
+    if hasattr(metric, "payload_kind"):
+        hint = "; if it is a descriptor of a device UDF, give annudf.DeviceUDF.of(...)"
+    return f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}"
+
+
 def check_metric(
     metric: object, argument: object = DEFAULT_ARGUMENT, argument_name: str = "metric_arg"
 ) -> tuple[Metric | str, float]:
@@ -121,15 +131,8 @@ def check_metric(
         check_parameter("minkowski", "p", np.array(number), argument, argument_name)
     elif isinstance(metric, str):
         builtin_metric(metric)
-    elif isinstance(metric, Filter):
-        raise ArgumentError(
-            f"metric is {metric!r}, which keeps and drops rows but ranks none; give it as search(filter=)"
-        )
     elif not isinstance(metric, Metric):
-        hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
-        if hasattr(metric, "payload_kind"):
-            hint = "; if it is a descriptor of a device UDF, give annudf.DeviceUDF.of(...)"
-        raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+        raise ArgumentError(_no_metric(metric))
     if number != DEFAULT_ARGUMENT and not (isinstance(metric, str) and _own_name(metric) == "minkowski"):
         name = metric if isinstance(metric, str) else metric.name
         raise ArgumentError(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-""":func:`load_metric` and :func:`load_filter`: metrics and filters of files."""
+""":func:`load_metric`, and what :func:`load_filter` loads as well."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 from typing import Any
 
 from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
-from annudf._metric.filter import CodeFilter
 from annudf._metric.metric import Metric
 from annudf._support.checks import check_bool, check_path, printable, shown
 from annudf.errors import ArgumentError, CaptureError
@@ -47,38 +46,11 @@ def load_metric(
     CaptureError
         There is no such capture, or the value does not fit it.
     """
-    return _load(path, "metric", name, allow_non_finite, captures)
+    return load(path, "metric", name, allow_non_finite, captures)
 
 
-def load_filter(
-    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
-) -> CodeFilter:
-    """Loads a compiled filter (``.annudf``), or text of the dialect (``.mlir``).
-
-    Parameters
-    ----------
-    path : path
-        As of :func:`load_metric`, also what is said there of whom to load code from.
-    name : str, optional
-        Which filter of a text that holds several.
-    allow_non_finite : bool, optional
-        Whether captures may be infinite or NaN. Default: False.
-    **captures : number or array
-        Values, as :meth:`CodeFilter.bind` takes them; else as of :func:`load_metric`.
-
-    Returns
-    -------
-    CodeFilter
-
-    Raises
-    ------
-    ArgumentError, InputError, CompileError, CaptureError
-        As :func:`load_metric` does.
-    """
-    return CodeFilter(_load(path, "filter", name, allow_non_finite, captures))
-
-
-def _load(path: object, noun: str, name: object, allow_non_finite: bool | None, captures: dict[str, Any]) -> Metric:
+def load(path: object, noun: str, name: object, allow_non_finite: bool | None, captures: dict[str, Any]) -> Metric:
+    """The metric of the file, or what a filter is made of; `noun` is "metric" or "filter"."""
     from annudf import _core
 
     file = check_path(path, "path")

@@ -9,10 +9,11 @@ there, so code that was written for those runs with the import changed. What is 
 from annudf._metric.captures import capture
 from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
-from annudf._metric.filter import CodeFilter, filter
-from annudf._metric.loading import load_filter, load_metric
+from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
 from annudf._metric.properties import Claim, FieldProperties, Form, Properties
+from annudf.filters._code import CodeFilter, filter
+from annudf.filters._loading import load_filter
 from annudf.ivf_flat._evaluate import Evaluation, evaluate, tune_n_probes
 from annudf.ivf_flat._files import load, save
 from annudf.ivf_flat._index import Index, build, extend, remove

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from annudf import _arrays, filters
+from annudf import _arrays
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
 from annudf._arrays.plain import Address, plain_library
 from annudf._devices import backends
@@ -17,7 +17,8 @@ from annudf._support.checks import check_bool
 from annudf._support.repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError, DeviceError, InputError
-from annudf.ivf_flat._filtered import with_bits
+from annudf.filters._bits import check_filter
+from annudf.filters._generations import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
@@ -81,7 +82,7 @@ def prepare(
             f"argument 'queries' is on {rows.device} and resources ask for {device}; a prepared search reads queries "
             "where they are: give an array on the device, or call search()"
         )
-    asked = filters.check_filter(filter, found.place)
+    asked = check_filter(filter, found.place)
     check_entries(index, found.metric, asked)
     artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
     assert captures is not None  # Bound for a query at least.

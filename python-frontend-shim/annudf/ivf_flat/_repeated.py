@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, filters
+from annudf import _arrays
 from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
 from annudf._support.checks import check_bool, check_number, shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
-from annudf.ivf_flat._filtered import with_bits
+from annudf.filters._bits import check_filter
+from annudf.filters._generations import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import SearchParams, check_k, check_params
@@ -134,7 +135,7 @@ class Repeated:
             queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
         )
         device = place.place(rows.device, "argument 'queries'")
-        self.filter = filters.check_filter(filter, place)
+        self.filter = check_filter(filter, place)
         check_entries(index, metric, self.filter)
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from annudf._metric.rows import entries_by_row
 from annudf._support.checks import warn_caller
 from annudf.errors import ArgumentError, CaptureError, CaptureWarning
-from annudf.filters import Entries
+from annudf.filters._bits import Entries
 
 if TYPE_CHECKING:
     from annudf._metric.metric import Metric
-    from annudf.filters import Filter
+    from annudf.filters._bits import Filter
     from annudf.ivf_flat._index import Index
 
 

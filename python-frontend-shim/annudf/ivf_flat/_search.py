@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, filters
+from annudf import _arrays
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._core import DEFAULT_N_PROBES, MAX_K, MAX_LISTS
 from annudf._devices import backends, transfer
@@ -25,7 +25,8 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
-from annudf.ivf_flat._filtered import with_bits
+from annudf.filters._bits import check_filter
+from annudf.filters._generations import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._params import Parameters
 from annudf.ivf_flat._rows import check_entries
@@ -271,7 +272,7 @@ def search(
     views = (rows, distances_view, neighbors_view)
     if given:
         refuse_shared(rows, distances_view, neighbors_view)
-    asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
+    asked = check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     check_entries(index, metric, asked)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     on_host = rows.device.kind == "cpu"

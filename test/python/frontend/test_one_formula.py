@@ -22,9 +22,9 @@ from numpy.testing import assert_array_equal
 
 from annudf import PackedBits, Resources, ivf_flat
 from annudf._metric.definition import TextDefinition
-from annudf._metric.filter import CodeFilter
 from annudf._metric.metric import Metric
 from annudf.distance import pairwise_distance
+from annudf.filters._code import CodeFilter
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="one formula is NOT compared from text, Python and C++")
 

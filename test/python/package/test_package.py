@@ -20,6 +20,7 @@ import pytest
 
 import annudf
 from annudf import brute_force, errors, filters, ivf_flat
+from annudf.filters import _bits
 
 
 def python(program, *arguments):
@@ -108,7 +109,7 @@ def test_what_is_half_made_has_a_repr():
     for one, text in shown.items():
         if one.__name__ not in half_made:
             assert text == f"{one.__name__}()" or (one is ivf_flat.Context and text.startswith("<annudf."))
-    for made, last in ((filters._Joined, "_b"), (filters._Inverted, "_of")):
+    for made, last in ((_bits._Joined, "_b"), (_bits._Inverted, "_of")):
         assert (repr(made.__new__(made)), hasattr(made, last)) == (f"<{made.__name__}, half made>", False)
     diagnostic = errors.Diagnostic("error", "L2", "leaves the array", "f.py", 7)
     assert repr(diagnostic) == (

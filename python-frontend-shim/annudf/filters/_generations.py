@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from annudf.errors import ArgumentError
-from annudf.filters import Prefilter
+from annudf.filters._bits import Prefilter
 
 if TYPE_CHECKING:
     from annudf import _core
     from annudf._arrays import Device
-    from annudf.filters import Filter
+    from annudf.filters._bits import Filter
 
 _T = TypeVar("_T")
 

@@ -34,7 +34,7 @@ from annudf._support.log import logger
 from annudf._support.options import MetricOptions
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
-from annudf.filters import Entries, Filter
+from annudf.filters._bits import Entries, Filter
 
 if TYPE_CHECKING:
     from annudf._core import Artifact

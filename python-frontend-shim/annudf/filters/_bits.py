@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Filters: which rows a search may find.
-
-Names are those of ``cuvs.neighbors.filters``. A filter has a bit for every id of an index; a search with it gives the
-rows whose bit is set, as if the index held no others. :func:`annudf.ivf_flat.filter` makes one of a Python function.
-"""
+"""Filters of bits, and what joins filters."""
 
 from __future__ import annotations
 
@@ -27,8 +23,6 @@ from annudf.errors import ArgumentError, DtypeError, InputError
 if TYPE_CHECKING:
     from annudf._core import Index as _CoreIndex
 
-__all__ = ["Filter", "Prefilter", "from_bitset", "from_mask", "no_filter"]
-
 _MOST_BITS = 2**63 - 32
 
 _Words = npt.NDArray[np.uint32]
@@ -46,7 +40,7 @@ class Entries(NamedTuple):
 class Filter(ABC):
     """Which rows a search may find.
 
-    Bits (:class:`Prefilter`), code (:func:`annudf.ivf_flat.filter`), all rows (:func:`no_filter`), or what ``&``, ``|``
+    Bits (:class:`Prefilter`), code (:func:`annudf.filter`), all rows (:func:`no_filter`), or what ``&``, ``|``
     and ``~`` make of them and of arrays of bool. It never changes.
     """
 
