@@ -3,8 +3,8 @@
 """Your own distance in a vector search, at the speed of a built-in one.
 
 >>> import numpy as np
->>> from annudf import ivf_flat
->>> @ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean")
+>>> import annudf
+>>> @annudf.metric(order="min", initial=0.0, coarse_metric="sqeuclidean")
 ... def manhattan(x, y, acc, ctx):
 ...     return acc + abs(x - y)
 """
@@ -26,6 +26,7 @@ from annudf._config import show_config
 from annudf._devices.backends import get_num_threads, set_num_threads
 from annudf._functions.device_function import CompiledFunction, DeviceFunction, device_function
 from annudf._functions.device_function import compile as compile  # Not in __all__: `import *` leaves the builtin.
+from annudf._metric.decorator import metric
 from annudf._metric.device_udf import DeviceUDF, UDFCapture
 from annudf._support.log import set_log_level
 from annudf.common import Resources, device_ndarray
@@ -44,6 +45,7 @@ from annudf.errors import (
     UnavailableError,
     UnsupportedError,
 )
+from annudf.filters._code import filter as filter  # Nor this.
 
 __all__ = [
     "ArgumentError",
@@ -74,6 +76,7 @@ __all__ = [
     "filters",
     "get_num_threads",
     "ivf_flat",
+    "metric",
     "metrics",
     "neighbors",
     "set_log_level",

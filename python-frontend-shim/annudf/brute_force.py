@@ -152,7 +152,7 @@ def build(
     dataset : array of shape (n_rows, dim)
         As for :func:`annudf.ivf_flat.build`; copied.
     metric : Metric or str, default "sqeuclidean"
-        What rows are ranked by: a function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in
+        What rows are ranked by: a function decorated with :func:`annudf.metric`, or the name of a built-in
         metric, as for :class:`annudf.ivf_flat.SearchParams`.
     metric_arg : float, default 2.0
         The exponent of "minkowski"; of other metrics anything else is refused.

@@ -53,7 +53,7 @@ def pairwise_distance(
     out : array of shape (m, n), optional
         float32, C-contiguous, writable, on the device of `X`: distances are written there and it is returned.
     metric : Metric or str, default "euclidean"
-        A function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in metric.
+        A function decorated with :func:`annudf.metric`, or the name of a built-in metric.
     p : float, default 2.0
         The exponent of "minkowski"; of other metrics anything else is refused.
     resources : Resources, optional

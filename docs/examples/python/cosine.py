@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -13,7 +14,7 @@ base = rng.standard_normal((10_000, 32), dtype=np.float32)
 queries = rng.standard_normal((50, 32), dtype=np.float32)
 
 
-@ivf_flat.metric(initial=(0.0, 0.0, 0.0), finalize=lambda acc, ctx: 1 - acc[0] / math.sqrt(acc[1] * acc[2]))
+@annudf.metric(initial=(0.0, 0.0, 0.0), finalize=lambda acc, ctx: 1 - acc[0] / math.sqrt(acc[1] * acc[2]))
 def cosine(x, y, acc, ctx):
     return acc[0] + x * y, acc[1] + x * x, acc[2] + y * y
 

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import filters, ivf_flat
 
 random = np.random.default_rng(0)
@@ -14,13 +15,13 @@ in_stock = random.random(len(dataset)) < 0.8
 weights = np.linspace(0.5, 2, 32, dtype=np.float32)
 
 
-@ivf_flat.metric(captures={"weights": weights})
+@annudf.metric(captures={"weights": weights})
 def weighted_l2(x, y, acc, ctx):
     d = x - y
     return acc + ctx.weights[ctx.dim] * d * d
 
 
-@ivf_flat.filter(captures={"price": price, "most": 20.0})
+@annudf.filter(captures={"price": price, "most": 20.0})
 def affordable(ctx):
     return ctx.price[ctx.row] <= ctx.most
 

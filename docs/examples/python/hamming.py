@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -11,7 +12,7 @@ base = rng.integers(0, 256, (20_000, 32), dtype=np.uint8)  # 256 bits a row
 queries = base[:100] ^ (rng.random((100, 32)) < 0.2).astype(np.uint8)  # about 6 bits flipped
 
 
-@ivf_flat.metric(dtype=np.int32, elements=[np.uint8], initial=0)
+@annudf.metric(dtype=np.int32, elements=[np.uint8], initial=0)
 def hamming(x, y, acc, ctx):
     return acc + np.bitwise_count(x ^ y)
 

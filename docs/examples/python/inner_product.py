@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -11,7 +12,7 @@ base = rng.standard_normal((20_000, 64), dtype=np.float32)
 queries = rng.standard_normal((100, 64), dtype=np.float32)
 
 
-@ivf_flat.metric(order="max", initial=0.0, coarse_metric="inner_product")
+@annudf.metric(order="max", initial=0.0, coarse_metric="inner_product")
 def inner_product(x, y, acc, ctx):
     return acc + x * y
 

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -11,7 +12,7 @@ base = rng.standard_normal((10_000, 32), dtype=np.float32)
 queries = rng.standard_normal((50, 32), dtype=np.float32)
 
 
-@ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean")
+@annudf.metric(order="min", initial=0.0, coarse_metric="sqeuclidean")
 def l1(x, y, acc, ctx):
     return acc + abs(x - y)
 

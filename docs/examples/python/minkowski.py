@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -11,7 +12,7 @@ base = rng.standard_normal((10_000, 32), dtype=np.float32)
 queries = rng.standard_normal((50, 32), dtype=np.float32)
 
 
-@ivf_flat.metric(captures={"p": 3.0})
+@annudf.metric(captures={"p": 3.0})
 class Minkowski:
     """A class holds the hooks of one metric; they take no self."""
 

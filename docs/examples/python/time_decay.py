@@ -8,6 +8,7 @@ tags that it asks for; how much age and tags matter is bound without compiling a
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 EMBEDDING, TAGS = 32, 4
@@ -27,7 +28,7 @@ def with_age_and_tags(acc, ctx):
     return acc + ctx.decay * ctx.ages[ctx.row] + ctx.penalty * np.bitwise_count(missing)
 
 
-@ivf_flat.metric(
+@annudf.metric(
     captures={"ages": ages, "tags": tags, "wanted": wanted, "decay": 0.0, "penalty": 0.0}, finalize=with_age_and_tags
 )
 def fresh_and_tagged(x, y, acc, ctx):

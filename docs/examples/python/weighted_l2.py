@@ -4,6 +4,7 @@
 
 import numpy as np
 
+import annudf
 from annudf import ivf_flat
 
 rng = np.random.default_rng(0)
@@ -12,7 +13,7 @@ queries = rng.standard_normal((50, 64), dtype=np.float32)
 weights = rng.uniform(0.5, 2.0, 64).astype(np.float32)
 
 
-@ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": weights})
+@annudf.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": weights})
 def weighted_l2(x, y, acc, ctx):
     d = x - y
     return acc + ctx.weights[ctx.dim] * d * d

@@ -80,7 +80,7 @@ class NearestNeighbors(_Estimator):
         Neighbours to find, 1 or more.
     metric : str or Metric, default "euclidean"
         The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
-        :func:`annudf.ivf_flat.metric` for a metric of your own.
+        :func:`annudf.metric` for a metric of your own.
         ``set_params(metric__w=...)`` binds the capture ``w`` of such a metric, also in a grid of parameters.
     p : float, default 2
         The exponent of "minkowski"; of other metrics anything else is refused.
@@ -202,7 +202,7 @@ class NearestNeighbors(_Estimator):
         if captures and not isinstance(metric, ivf_flat.Metric):
             raise CaptureError(
                 f"metric is {shown(metric)}, which has no capture '{next(iter(captures))}'; give a function decorated "
-                "with @ivf_flat.metric(...), or metrics.get(...)"
+                "with @annudf.metric(...), or metrics.get(...)"
             )
         bound = metric.bind(**captures) if captures else metric
         super().set_params(**params)
@@ -417,10 +417,10 @@ def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metr
         return check_metric(metric, argument, "p")
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
-        raise ArgumentError(f"metric is the function '{name}'; decorate it with @ivf_flat.metric(...)")
+        raise ArgumentError(f"metric is the function '{name}'; decorate it with @annudf.metric(...)")
     names = ", ".join(f"'{one}'" for one in known)
     raise ArgumentError(
-        f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...)"
+        f"metric is {shown(metric)}, there are {names} and functions decorated with @annudf.metric(...)"
     )
 
 

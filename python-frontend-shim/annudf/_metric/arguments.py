@@ -37,7 +37,7 @@ from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The checked arguments, by the ABI's names; see :func:`annudf.ivf_flat.metric`."""
+    """The checked arguments, by the ABI's names; see :func:`annudf.metric`."""
 
     order: Order
     initial: float | int | tuple[float | int, ...]

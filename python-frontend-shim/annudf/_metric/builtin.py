@@ -159,11 +159,11 @@ def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
 
 def check_index_metric(name: str) -> str:
     """The name, or ArgumentError unless vectors can be clustered by it."""
-    return _check(name, tuple(COARSE_OF_METRIC), "another name or a function decorated with ivf_flat.metric")
+    return _check(name, tuple(COARSE_OF_METRIC), "another name or a function decorated with annudf.metric")
 
 
 def _own_name(name: str) -> str:
-    _check(name, builtin_names(), "a function decorated with ivf_flat.metric")
+    _check(name, builtin_names(), "a function decorated with annudf.metric")
     return _OWN_NAMES.get(name, name)
 
 

@@ -98,8 +98,9 @@ def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCaptur
     Examples
     --------
     >>> import numpy as np
+    >>> import annudf
     >>> from annudf import ivf_flat
-    >>> @ivf_flat.metric(captures={"w": ivf_flat.capture(np.ones((5, 8), np.float32), extents=("query", "dim"))})
+    >>> @annudf.metric(captures={"w": ivf_flat.capture(np.ones((5, 8), np.float32), extents=("query", "dim"))})
     ... def weighted_l2(x, y, acc, ctx):
     ...     return acc + ctx.w[ctx.query, ctx.dim] * (x - y) ** 2
     >>> weighted_l2

@@ -83,7 +83,7 @@ class CudaSourceDefinition(Definition):
         if HOST in wanted:
             raise UnavailableError(
                 f"metric '{self._name}' is CUDA source and runs on a GPU only; give device arrays, or write it "
-                "in Python with ivf_flat.metric"
+                "in Python with annudf.metric"
             )
         return super().artifact(wanted)
 

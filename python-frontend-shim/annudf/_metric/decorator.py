@@ -173,8 +173,8 @@ def metric(
     Examples
     --------
     >>> import numpy as np
-    >>> from annudf import ivf_flat
-    >>> @ivf_flat.metric(captures={"weights": np.ones(8, np.float32)})
+    >>> import annudf
+    >>> @annudf.metric(captures={"weights": np.ones(8, np.float32)})
     ... def weighted_l2(x, y, acc, ctx):
     ...     d = x - y
     ...     return acc + ctx.weights[ctx.dim] * d * d
@@ -299,7 +299,7 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> _Hooks:
         update, combine = target, None
     if not isinstance(update, types.FunctionType):
         raise ArgumentError(
-            f"ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
+            f"annudf.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
         )
     return _Hooks(update, _finalize(finalize), combine=combine)
 
@@ -349,7 +349,7 @@ def _refuse_attribute(class_name: str, name: str, value: object) -> None:
             f"class {class_name} has a {name} that is a {type(value).__name__}, it must be a Python function"
         )
     if name in inspect.signature(metric).parameters:
-        raise ArgumentError(f"{what}give it to the decorator: ivf_flat.metric({name}=...)")
+        raise ArgumentError(f"{what}give it to the decorator: annudf.metric({name}=...)")
     raise ArgumentError(f"{what}make it a capture, or a global outside the class")
 
 

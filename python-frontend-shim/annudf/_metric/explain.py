@@ -124,8 +124,8 @@ class Explained:
 
         Examples
         --------
-        >>> from annudf import ivf_flat
-        >>> @ivf_flat.metric
+        >>> import annudf
+        >>> @annudf.metric
         ... def chi2(x, y, acc, ctx):
         ...     return acc + (x - y) ** 2 / (x + y)
         >>> chi2.explain([1, 0, 2], [3, 0, 2])

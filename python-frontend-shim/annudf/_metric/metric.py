@@ -184,8 +184,8 @@ class Metric(OnVectors, Explained):
         Examples
         --------
         >>> import numpy as np
-        >>> from annudf import ivf_flat
-        >>> @ivf_flat.metric(captures={"w": np.ones(8, np.float32)})
+        >>> import annudf
+        >>> @annudf.metric(captures={"w": np.ones(8, np.float32)})
         ... def weighted(x, y, acc, ctx):
         ...     return acc + ctx.w[ctx.dim] * (x - y) ** 2
         >>> proved = weighted.properties

@@ -329,7 +329,7 @@ def check_filter(given: Any, resources: Resources) -> Filter | None:
         what = f"a {type(given).__name__}" if callable(given) else shown(given)
         raise ArgumentError(
             f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...), a function "
-            "decorated with @ivf_flat.filter, or None"
+            "decorated with @annudf.filter, or None"
         )
     values = _vector(given, "filter", "bool", resources)
     return Prefilter(_CoreFilter.from_bytes(values.address, values.shape[0]))

@@ -234,10 +234,11 @@ def filter(
     Examples
     --------
     >>> import numpy as np
+    >>> import annudf
     >>> from annudf import ivf_flat
     >>> data = np.arange(12, dtype=np.float32).reshape(6, 2)
     >>> price = np.array([9.0, 25.0, 14.0, 30.0, 18.0, 50.0], np.float32)
-    >>> @ivf_flat.filter(captures={"price": price, "most": 20.0})
+    >>> @annudf.filter(captures={"price": price, "most": 20.0})
     ... def affordable(ctx):
     ...     return ctx.price[ctx.row] <= ctx.most
     >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), data)
@@ -250,7 +251,7 @@ def filter(
 
     def decorate(target: Any) -> CodeFilter:
         if not isinstance(target, types.FunctionType):
-            raise ArgumentError(f"ivf_flat.filter decorates a Python function f(ctx), not a {type(target).__name__}")
+            raise ArgumentError(f"annudf.filter decorates a Python function f(ctx), not a {type(target).__name__}")
         given = check_arguments(
             order="min",
             initial=0.0,

@@ -398,7 +398,7 @@ def test_refused_when_made():
             CaptureError,
             "capture 'limit' of filter 'limited' has one entry a query, and a filter cannot read ctx.query yet",
         ),
-        (lambda: ivf_flat.filter(3), ArgumentError, "ivf_flat.filter decorates a Python function f(ctx), not a int"),
+        (lambda: ivf_flat.filter(3), ArgumentError, "annudf.filter decorates a Python function f(ctx), not a int"),
         (lambda: ivf_flat.filter(captures=[1]), None, ""),
         (lambda: ivf_flat.filter(captures=[1])(limited), ArgumentError, "captures is a list, it must be a mapping of"),
         (lambda: ivf_flat.filter(symbol_name="a b")(limited), ArgumentError, "symbol_name is 'a b'; use letters"),

@@ -48,7 +48,7 @@ REFUSED_PARAMS = [
     (
         {"metric": "l1"},
         "metric is 'l1', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', or in "
-        "SearchParams another name or a function decorated with ivf_flat.metric",
+        "SearchParams another name or a function decorated with annudf.metric",
     ),
     (
         {"metric": max},

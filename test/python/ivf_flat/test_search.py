@@ -291,14 +291,14 @@ def test_search_params():
     assert ivf_flat.SearchParams().metric is None
     with pytest.raises(ArgumentError, match=r"n_probes is 0, it must be an integer from 1 to 16777216"):
         ivf_flat.SearchParams(n_probes=0)
-    with pytest.raises(ArgumentError, match=r"metric is a function, it must be .*; decorate it with @ivf_flat.metric"):
+    with pytest.raises(ArgumentError, match=r"metric is a function, it must be .*; decorate it with @annudf.metric"):
         ivf_flat.SearchParams(metric=root)
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.SearchParams(metric="l2")
     listed = ", ".join(f"'{name}'" for name in metrics.names())
     assert str(caught.value) == (
         "metric is 'l2' (did you mean 'sqeuclidean', as FAISS and annudf's command line call it, or 'euclidean', as cuVS "
-        f"and scikit-learn do?), it must be one of {listed}, or in SearchParams a function decorated with ivf_flat.metric"
+        f"and scikit-learn do?), it must be one of {listed}, or in SearchParams a function decorated with annudf.metric"
     )
     with pytest.raises(TypeError):
         ivf_flat.SearchParams(5)  # keyword only, as in cuVS

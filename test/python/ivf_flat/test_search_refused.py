@@ -157,7 +157,7 @@ REFUSED_ARGUMENTS = [
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
     (
         {"filter": "price < 20"},
-        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...), a function decorated with @ivf_flat.filter, or None",
+        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...), a function decorated with @annudf.filter, or None",
     ),
 ]
 

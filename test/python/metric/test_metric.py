@@ -104,12 +104,12 @@ class Helper(TwoFinals):
         (
             {"initial": 5.0},
             "class M has an attribute 'initial', which the metric would not read; give it to the decorator: "
-            "ivf_flat.metric(initial=...)",
+            "annudf.metric(initial=...)",
         ),
         (
             {"order": "max"},
             "class M has an attribute 'order', which the metric would not read; give it to the decorator: "
-            "ivf_flat.metric(order=...)",
+            "annudf.metric(order=...)",
         ),
         (
             {"p": 3.0},
@@ -228,7 +228,7 @@ def test_refused_options(options, message):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        (max, {}, "ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a builtin_function_or_method"),
+        (max, {}, "annudf.metric decorates a Python function f(x, y, acc, ctx), not a builtin_function_or_method"),
         (WithSelf, {}, "class WithSelf has no function update(x, y, acc, ctx); write one"),
         (NoUpdate, {}, "class NoUpdate has no function update(x, y, acc, ctx); write one"),
         (TwoFinals, {"finalize": function}, "class TwoFinals has a finalize and finalize= is given; drop one"),

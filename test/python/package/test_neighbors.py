@@ -126,7 +126,7 @@ def test_refused():
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        (lambda x, y, acc: acc, "metric is the function '<lambda>'; decorate it with @ivf_flat.metric(...)"),
+        (lambda x, y, acc: acc, "metric is the function '<lambda>'; decorate it with @annudf.metric(...)"),
         ("seuclidean", "metric 'seuclidean' has parameters; write metrics.get('seuclidean', V=...)"),
         ("manhatten", "metric is 'manhatten', there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
         (None, "metric is None, there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),

@@ -81,6 +81,14 @@ def test_cuvs_import_forms():
     assert other is ivf_flat
 
 
+def test_decorators_are_at_the_top():
+    assert annudf.metric is ivf_flat.metric and annudf.filter is ivf_flat.filter
+    names = {}
+    exec("from annudf import *", names)
+    assert names["metric"] is annudf.metric
+    assert "filter" not in names, "the builtin is left alone"
+
+
 def test_everything_public_is_documented_and_there():
     for module in (annudf, ivf_flat, errors, annudf.neighbors):
         for name in module.__all__:
