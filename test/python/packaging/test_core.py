@@ -297,6 +297,7 @@ def test_python_types_what_the_tables_say():
     """The names that Python's types spell are those of annudf_tables.h, and no others."""
     from typing import get_args
 
+    from annudf._frontend.source import methods
     from annudf._metric.builtin import builtin_names
     from annudf._support import options as _options
 
@@ -312,8 +313,28 @@ def test_python_types_what_the_tables_say():
     assert known["coarses"] == list(_options.METRIC_OF_COARSE)
     assert set(known["compute_types"]) <= set(get_args(_options.Word))
     assert set(_options.COARSE_OF_METRIC.values()) <= set(known["coarses"])
+    assert known["coarses"] == list(get_args(_options.Coarse))
+    assert set(_options.METRIC_OF_COARSE.values()) <= set(get_args(_options.IndexMetric))
+    assert known["extents"] == ["constant", *_options.SYMBOLS]
+    assert get_args(get_args(_options.Extent)[0]) == _options.SYMBOLS
+    assert set(get_args(methods.Kind)) <= set(known["hooks"])
     assert ("BITS", "bits", 5, 1, "unsigned", "", 1) in tables["elements"]
     assert ("ROW", "row", 2, 0, "", "", 1) in tables["extents"]
-    assert known["extents"] == ["constant", *_options.SYMBOLS]
     assert ("ACC64", "acc64", 4, 0, "", "", 0) in tables["features"]  # Its mask, as the enum of C has it.
     assert all(getattr(_core, name) == value for name, _, value, *_ in tables["limits"])
+
+
+def test_dtypes_of_arrays_are_those_of_the_tables():
+    """NumPy's names of elements have the widths and kinds of annudf_tables.h; floats are those that may be NaN."""
+    from annudf import _arrays
+
+    tables = _core.tables()
+    for _, name, _, bits, kind, *_ in tables["elements"] + tables["capture_elements"]:
+        if name in ("bits", "i1"):  # Of packed bits there is no dtype, and a byte of NumPy's holds one bool.
+            continue
+        dtype = _arrays.DTYPE_OF_ELEMENT[name]
+        assert 8 * _arrays.numpy_dtype(dtype).itemsize == bits, dtype
+        kinds = {"float": "f", "signed": "i", "unsigned": "u"}
+        assert dtype == "bfloat16" or _arrays.numpy_dtype(dtype).kind == kinds[kind]
+    floats = [_arrays.DTYPE_OF_ELEMENT[row[1]] for row in tables["elements"] if row[4] == "float"]
+    assert list(_arrays.FLOATS) == floats
