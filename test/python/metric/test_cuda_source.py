@@ -22,7 +22,7 @@ def test_cuda_source_is_for_gpus_only(data):
         search(data, metric)
     assert str(caught.value) == (
         "metric 'foreign' is CUDA source and runs on a GPU only; give device arrays, or write it in Python with "
-        "ivf_flat.metric"
+        "annudf.metric"
     )
     with pytest.raises(UnavailableError, match=r"is CUDA source, which has no ptx; its LTO-IR is \.ltoir\(arch\)"):
         metric.ptx()
