@@ -30,9 +30,10 @@ ROOMS = {
     # What a search needs before a backend runs it.
     "runtime/lib/support": ["include/annudf/Support"],
     "runtime/lib/vectors": ["runtime/lib/support", "runtime/kernels"],
+    "runtime/lib/rows": ["runtime/lib/vectors"],
     "runtime/lib/captures": ["runtime/lib/vectors"],
     "runtime/lib/coarse": ["runtime/lib/vectors"],
-    "runtime/lib/ivf_flat": ["runtime/lib/coarse"],
+    "runtime/lib/ivf_flat": ["runtime/lib/coarse", "runtime/lib/rows"],
     "runtime/lib/engine": ["runtime/lib/captures", "runtime/lib/ivf_flat"],
     # The backends.
     "runtime/lib/cpu/search": ["runtime/lib/engine", "runtime/kernels/cpu"],

@@ -118,7 +118,7 @@ public:
 private:
   static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
   /// Plans. What multiplies matrices, where that is the plan and what was bound allows it.
-  std::optional<MatrixScan> matrixOf(const Index &index, const MetricView &metric,
+  std::optional<MatrixScan> matrixOf(const RowStore &index, const MetricView &metric,
                                      const BoundCaptures &captures, Workload work,
                                      Plan &plan) const;
   Plan planWithout(Workload work, const std::string &whyNot) const;
@@ -132,7 +132,7 @@ private:
   /// The pairs of a batch.
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
   template <class Results>
-  void scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
+  void scanPairs(const RowStore &index, const Batch &batch, const SearchParams &params,
                  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots, const ScanKernel &kernel,
                  const Way &way, Results &results, Reporter &reporter) const;
   struct RowsOfPairs {
@@ -140,7 +140,7 @@ private:
   };
   template <class Results>
   RowsOfPairs
-  scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
+  scanLists(const RowStore &index, Batch &batch, const std::vector<uint32_t> &probes,
             const SearchParams &params, const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
             const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon, Tally &tally,
             Results &results, Reporter &reporter, StageTimer &stage) const;
@@ -170,7 +170,7 @@ std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
 }
 
 template <class Results> struct CpuBackend::OneQuery {
-  const Index &index;
+  const RowStore &index;
   const Batch &batch;
   const SearchParams &params;
   const uint64_t *slots;
@@ -213,7 +213,7 @@ template <class Results> struct CpuBackend::OneQuery {
   }
 };
 
-std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricView &metric,
+std::optional<MatrixScan> CpuBackend::matrixOf(const RowStore &index, const MetricView &metric,
                                                const BoundCaptures &captures, Workload work,
                                                Plan &plan) const {
   const auto isMatrix = [this](const Plan &plan) {
@@ -270,7 +270,7 @@ Plan CpuBackend::planWithout(Workload work, const std::string &whyNot) const {
 }
 
 template <class Results>
-void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
+void CpuBackend::scanPairs(const RowStore &index, const Batch &batch, const SearchParams &params,
                            const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
                            const ScanKernel &kernel, const Way &way, Results &results,
                            Reporter &reporter) const {
@@ -344,7 +344,7 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
 /// All probes of a batch. \return how many rows these are, where stages are timed.
 template <class Results>
 CpuBackend::RowsOfPairs
-CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
+CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uint32_t> &probes,
                       const SearchParams &params,
                       const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
                       const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,

@@ -15,7 +15,7 @@
 #include "support/FloatModes.h"
 
 #include "annudf/Support/Fork.h"
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <algorithm>
 #include <array>

@@ -20,7 +20,7 @@ struct FoundRow {
   int64_t list = -1; ///< -1: there is none.
 };
 
-FoundRow rowOf(const Index &index, int64_t id) {
+FoundRow rowOf(const RowStore &index, int64_t id) {
   FoundRow found;
   for (uint32_t l = 0; l < index.nLists(); ++l) {
     const List &list = index.list(l);
@@ -39,8 +39,9 @@ FoundRow rowOf(const Index &index, int64_t id) {
 
 } // namespace
 
-std::string nanExample(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                       const MatrixView &queries, const SearchStats &stats) {
+std::string nanExample(const RowStore &index, const MetricView &metric,
+                       const BoundCaptures &captures, const MatrixView &queries,
+                       const SearchStats &stats) {
   std::string text =
       "query " + std::to_string(stats.nanQuery) + ", row " + std::to_string(stats.nanRow);
   const FoundRow found = rowOf(index, stats.nanRow);

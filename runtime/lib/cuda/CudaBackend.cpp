@@ -56,7 +56,7 @@ Index Implementation::buildFromHost(const IndexParams &params, const MatrixView 
   return std::move(built.index);
 }
 
-void Implementation::keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy) {
+void Implementation::keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy) {
   bool made = false;
   if (copy)
     (void)copies_.get(index, context_->device(), [&] { return copy; }, made);

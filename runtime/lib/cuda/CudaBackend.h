@@ -148,7 +148,7 @@ private:
   std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
                                       SearchStats *stats = nullptr);
   /// Puts an index's copy where searches look for it; null: there is none.
-  void keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy);
+  void keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;

@@ -158,20 +158,6 @@ std::optional<BoundForm> bindForm(const QuadraticForm &form, const BoundCaptures
   }
 }
 
-std::vector<float> meanOfRows(const Index &index) {
-  const auto dims = static_cast<size_t>(index.dims());
-  std::vector<double> sums(dims);
-  for (uint32_t list = 0; list < index.nLists(); ++list)
-    for (size_t d = 0; d < dims; ++d)
-      sums[d] += double(index.listSize(list)) * double(index.centers()[list * dims + d]);
-  std::vector<float> mean(dims);
-  for (size_t d = 0; d < dims; ++d)
-    if (const auto value = float(sums[d] / double(std::max<int64_t>(index.size(), 1)));
-        std::isfinite(value))
-      mean[d] = value;
-  return mean;
-}
-
 BoundPart queryPart(const BoundForm &form, std::span<const float> x) {
   using F = BoundForm;
   return partOf(form,

@@ -52,7 +52,7 @@ Workload workloadOf(const Manifest &manifest) {
   return work;
 }
 
-Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     uint32_t probes) {
   Workload work = workloadOf(manifest);
   work.element = index.element();

@@ -69,7 +69,7 @@ void SearchStats::addPairs(const SearchStats &other) {
   scored += other.scored, nanDistances += other.nanDistances;
 }
 
-Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, params.nProbes);
   work.family = params.family;
@@ -108,7 +108,7 @@ void checkRole(const MetricView &metric) {
   throw Error(ErrorKind::Input, nameOf(metric) + what);
 }
 
-void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
+void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params) {
   checkRole(metric);
   const Manifest &manifest = metric.artifact.manifest;
@@ -165,7 +165,7 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
           "; give it a bit for every id");
 }
 
-void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
+void checkDistances(const RowStore &index, const MetricView &metric, const MatrixView &queries,
                     int64_t firstQuery) {
   checkSearch(index, metric, queries, 1, {.nProbes = index.nLists(), .firstQuery = firstQuery});
   if (!index.idsAreRowNumbers())
@@ -177,7 +177,7 @@ void checkDistances(const Index &index, const MetricView &metric, const MatrixVi
                     std::to_string(index.size() - 1));
 }
 
-CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {
+CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries) {
   return {index.dims(), index.rowExtent(), queries.rows};
 }
 

@@ -61,23 +61,16 @@ CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_orde
     : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order,
                    index.fill()) {}
 
-int32_t wordsPerRow(annudf_element element, int32_t dims) {
-  return static_cast<int32_t>((bytesOfRow(element, dims) + 15) / 16 * 4);
-}
-
-const std::vector<List> &ListsElsewhere::get() {
-  std::call_once(once_, [&] {
-    lists_ = fetch();
-    fetched_ = true;
-  });
-  return lists_;
-}
-
 Index::Index(IndexParts parts)
-    : element_(parts.element), dims_(parts.dims), size_(parts.size), largestId_(parts.size - 1),
-      metric_(parts.metric), adaptive_(parts.adaptiveCenters), centers_(std::move(parts.centers)),
-      fill_(std::move(parts.fill)), lists_(centers_.size() / static_cast<size_t>(parts.dims)),
-      elsewhere_(std::move(parts.lists)), generation_(nextGeneration()), threads_(parts.threads) {}
+    : metric_(parts.metric), adaptive_(parts.adaptiveCenters), centers_(std::move(parts.centers)),
+      fill_(std::move(parts.fill)) {
+  element_ = parts.element, dims_ = parts.dims, threads_ = parts.threads;
+  size_ = parts.size, largestId_ = parts.size - 1;
+  missing_ = !fill_.empty();
+  lists_.resize(centers_.size() / static_cast<size_t>(parts.dims));
+  elsewhere_ = std::move(parts.lists);
+  generation_ = nextGeneration();
+}
 
 Index::Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
              const Progress &progress)
@@ -85,45 +78,25 @@ Index::Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_
   append(rows, nullptr, lists, progress);
 }
 
-void Index::takeLists() {
-  if (!elsewhere_)
-    return;
-  lists_ = elsewhere_->get(); // A copy of this index may need them, too.
-  elsewhere_ = nullptr;
+std::vector<float> Index::meanOfRows() const {
+  const auto dims = static_cast<size_t>(dims_);
+  std::vector<double> sums(dims);
+  for (uint32_t list = 0; list < nLists(); ++list)
+    for (size_t d = 0; d < dims; ++d)
+      sums[d] += double(listSize(list)) * double(centers_[list * dims + d]);
+  std::vector<float> mean(dims);
+  for (size_t d = 0; d < dims; ++d)
+    if (const auto value = float(sums[d] / double(std::max<int64_t>(size_, 1)));
+        std::isfinite(value))
+      mean[d] = value;
+  return mean;
 }
-
-int32_t Index::words() const { return wordsPerRow(element_, dims_); }
 
 uint32_t automaticLists(int64_t rows) {
   constexpr int64_t kFew = 1000;
   if (rows < kFew)
     return 1;
   return static_cast<uint32_t>(std::min<double>(std::round(std::sqrt(double(rows))), kMaxLists));
-}
-
-bool Index::idsAreRowNumbers() const {
-  if (largestId_ != size_ - 1)
-    return false;
-  struct Answer : IndexAttachment {
-    bool value = true;
-  };
-  bool made = false;
-  return attachments_
-      ->get<Answer>(
-          "ids are row numbers",
-          [&] {
-            auto answer = std::make_shared<Answer>();
-            std::vector<bool> seen(static_cast<size_t>(size_));
-            for (const List &list : lists())
-              for (int64_t i = 0; i < list.size; ++i) {
-                const auto id = static_cast<size_t>(list.ids[static_cast<size_t>(i)]);
-                answer->value = answer->value && !seen[id];
-                seen[id] = true;
-              }
-            return answer;
-          },
-          made)
-      ->value;
 }
 
 Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads) {
@@ -186,7 +159,7 @@ Index Index::build(const IndexParams &given, const MatrixView &base, const Progr
   index.adaptive_ = params.adaptiveCenters;
   index.threads_ = params.threads;
   if (params.missingValues)
-    index.fill_ = meansOfPresent(base, params.threads);
+    index.fill_ = meansOfPresent(base, params.threads), index.missing_ = true;
   index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
                                  params.kmeansTrainsetFraction, params.seed, params.threads},
                                 base, index.fill_, progress);
@@ -222,8 +195,7 @@ void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_
   if (!centers.empty())
     centers_ = std::move(centers);
   sums_.clear();
-  generation_ = nextGeneration();
-  attachments_ = std::move(attachments);
+  changed(std::move(attachments));
 }
 
 void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
@@ -289,8 +261,7 @@ void Index::append(const MatrixView &rows, const int64_t *ids,
   size_ += rows.rows;
   if (adaptive_)
     centers_ = std::move(centers), sums_ = std::move(sums);
-  generation_ = nextGeneration();
-  attachments_ = std::move(attachments); // What was made of the state before goes.
+  changed(std::move(attachments));
 }
 
 } // namespace annudf::runtime

@@ -311,11 +311,6 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
 
 } // namespace
 
-uint64_t nextGeneration() {
-  static std::atomic<uint64_t> last{0};
-  return ++last;
-}
-
 void Index::save(const std::string &path, const Progress &progress) const {
   CborText text; // Keys are sorted.
   text.map(7u + adaptive_ + missingValues());
@@ -389,6 +384,7 @@ Index Index::load(const std::string &path) {
   index.centers_.resize(header.sizes.size() * size_t(header.dims));
   sections.read(index.centers_.data(), index.centers_.size() * sizeof(float));
   if (header.missing) {
+    index.missing_ = true;
     index.fill_.resize(size_t(header.dims));
     sections.read(index.fill_.data(), index.fill_.size() * sizeof(float));
   }

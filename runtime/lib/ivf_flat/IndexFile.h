@@ -18,9 +18,6 @@ namespace annudf::runtime {
 /// More dims or lists than anyone searches; the limits keep every size well inside int64.
 inline constexpr int32_t kMaxDims = ANNUDF_MAX_DIMS;
 
-/// Never the same twice in a process.
-uint64_t nextGeneration();
-
 } // namespace annudf::runtime
 
 #endif // ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H

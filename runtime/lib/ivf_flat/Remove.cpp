@@ -144,8 +144,7 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   size_ = all.rows, largestId_ = all.largestId;
   if (adaptive_)
     centers_ = std::move(centers), sums_ = std::move(sums);
-  generation_ = nextGeneration();
-  attachments_ = std::move(attachments); // What was made of the state before goes.
+  changed(std::move(attachments));
   return removed;
 }
 

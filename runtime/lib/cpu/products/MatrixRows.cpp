@@ -12,7 +12,7 @@
 
 #include "MatrixRows.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "annudf/runtime/support/Settings.h"
 
@@ -31,8 +31,8 @@ namespace {
 constexpr int64_t kGroupsOfTask = 64;
 
 /// The mean of the rows, but for what is next to nothing: any other shift is right too.
-std::vector<float> shiftOf(const Index &index) {
-  std::vector<float> mean = meanOfRows(index);
+std::vector<float> shiftOf(const RowStore &index) {
+  std::vector<float> mean = index.meanOfRows();
   for (float &value : mean)
     if (!(std::abs(value) > 1e-20f))
       value = 0;
@@ -41,7 +41,7 @@ std::vector<float> shiftOf(const Index &index) {
 
 /// How far rows are from it: of some groups, the root of the mean square; above 0. Bounds are tight
 /// for rows as far as that.
-std::vector<double> spreadOf(const Index &index, const std::vector<float> &mean) {
+std::vector<double> spreadOf(const RowStore &index, const std::vector<float> &mean) {
   constexpr uint32_t kLists = 16;
   const size_t dims = mean.size();
   const uint32_t lists = std::min(kLists, index.nLists());
@@ -83,7 +83,7 @@ KeepRows mayKeepRows() {
   return asked == "0" ? KeepRows::None : asked == "bfloat16" ? KeepRows::Bfloat : KeepRows::All;
 }
 
-std::shared_ptr<const MatrixForm> MatrixRows::bind(const Index &index, const std::string &key,
+std::shared_ptr<const MatrixForm> MatrixRows::bind(const RowStore &index, const std::string &key,
                                                    const QuadraticForm &form,
                                                    const BoundCaptures &captures,
                                                    annudf_order order, std::string &whyNot) {
@@ -132,7 +132,7 @@ bool MatrixRows::wasAsked(const std::string &key) {
   return asked;
 }
 
-std::shared_ptr<const KeptRows> MatrixRows::get(const Index &index, const MatrixKernels &kernels,
+std::shared_ptr<const KeptRows> MatrixRows::get(const RowStore &index, const MatrixKernels &kernels,
                                                 const std::string &key, const MatrixForm &form,
                                                 int threads, std::string &whyNot) try {
   bool made = false;
@@ -148,7 +148,7 @@ std::shared_ptr<const KeptRows> MatrixRows::get(const Index &index, const Matrix
 }
 
 /// The rows' places, once there is memory for them.
-static std::shared_ptr<RowPairs> placesFor(const Index &index, uint64_t free) {
+static std::shared_ptr<RowPairs> placesFor(const RowStore &index, uint64_t free) {
   std::vector<int64_t> firstGroup{0};
   for (uint32_t list = 0; list < index.nLists(); ++list) {
     if (index.list(list).size > std::numeric_limits<uint32_t>::max())
@@ -187,8 +187,9 @@ static void copyRows(const List &list, int64_t words, uint32_t *to) {
 }
 
 /// \param fill  whether the pairs are to be made, and not the terms alone.
-void MatrixRows::convert(const Index &index, const MatrixKernels &kernels, const MatrixForm &form,
-                         int threads, const RowPairs &pairs, bool fill, KeptRows &kept) {
+void MatrixRows::convert(const RowStore &index, const MatrixKernels &kernels,
+                         const MatrixForm &form, int threads, const RowPairs &pairs, bool fill,
+                         KeptRows &kept) {
   const int64_t words = index.words(),
                 groupWords = int64_t(stepsOf(index.dims())) * kStepDims / 2 * kGroupRows;
   std::mutex mutex;
@@ -218,7 +219,7 @@ void MatrixRows::convert(const Index &index, const MatrixKernels &kernels, const
   });
 }
 
-std::shared_ptr<KeptRows> MatrixRows::make(const Index &index, const MatrixKernels &kernels,
+std::shared_ptr<KeptRows> MatrixRows::make(const RowStore &index, const MatrixKernels &kernels,
                                            const MatrixForm &form, int threads) {
   std::shared_ptr<KeptRows> kept;
   bool made = false;

@@ -19,7 +19,7 @@
 
 #include "annudf/runtime/engine/BoundForm.h"
 #include "annudf/runtime/engine/BoundRatio.h"
-#include "annudf/runtime/ivf_flat/Attachments.h"
+#include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/FreeMemory.h"
 #include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/support/OnceCache.h"
@@ -134,7 +134,7 @@ public:
 
   /// \return null, and why, where the captures, or the order of magnitude of what they make of the
   /// form, do not allow it.
-  std::shared_ptr<const MatrixForm> bind(const Index &index, const std::string &key,
+  std::shared_ptr<const MatrixForm> bind(const RowStore &index, const std::string &key,
                                          const QuadraticForm &form, const BoundCaptures &captures,
                                          annudf_order order, std::string &whyNot);
 
@@ -142,7 +142,7 @@ public:
   /// Takes up to half of the memory that is free, and up to a quarter if rows as they are are kept
   /// too.
   /// \return null, and why, where memory is short.
-  std::shared_ptr<const KeptRows> get(const Index &index, const MatrixKernels &kernels,
+  std::shared_ptr<const KeptRows> get(const RowStore &index, const MatrixKernels &kernels,
                                       const std::string &key, const MatrixForm &form, int threads,
                                       std::string &whyNot);
 
@@ -151,9 +151,9 @@ private:
     std::shared_ptr<const MatrixForm> form;
     std::string whyNot;
   };
-  std::shared_ptr<KeptRows> make(const Index &index, const MatrixKernels &kernels,
+  std::shared_ptr<KeptRows> make(const RowStore &index, const MatrixKernels &kernels,
                                  const MatrixForm &form, int threads);
-  static void convert(const Index &index, const MatrixKernels &kernels, const MatrixForm &form,
+  static void convert(const RowStore &index, const MatrixKernels &kernels, const MatrixForm &form,
                       int threads, const RowPairs &pairs, bool fill, KeptRows &kept);
 
   /// Forms whose floats are kept, and keys that are remembered.

@@ -12,7 +12,7 @@
 
 #include "MatrixScan.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
@@ -430,7 +430,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
 }
 
 /// Where a row's first word is, and how far from it the next.
-std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const Index &index, int64_t words,
+std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const RowStore &index, int64_t words,
                                                          const Candidates::Row &row) const {
   const RowPairs &pairs = *kept_->pairs;
   if (pairs.plain.size() != 0)
@@ -440,7 +440,7 @@ std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const Index &index, int
           kGroupRows};
 }
 
-void MatrixScan::fetch(const Index &index, std::span<const Candidates::Row> rows) const {
+void MatrixScan::fetch(const RowStore &index, std::span<const Candidates::Row> rows) const {
   const int64_t words = index.words();
   for (const Candidates::Row &row : rows) {
     const auto [from, stride] = wordsOf(index, words, row);
@@ -449,7 +449,7 @@ void MatrixScan::fetch(const Index &index, std::span<const Candidates::Row> rows
   }
 }
 
-float MatrixScan::compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan,
+float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annudf_cpu_scan scan,
                           int32_t query, std::span<Candidates::Row> rows, Tighten *tighten,
                           Workspace &work) const {
   if (rows.size() > kGroupRows)

@@ -93,10 +93,11 @@ public:
   /// Computes rows of one query, the scan's, into its sink; its limit may then be lower.
   /// \return what the limit says of bounds.
   /// \param query  of the batch.
-  float compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan, int32_t query,
-                std::span<Candidates::Row> rows, Tighten *tighten, Workspace &work) const;
+  float compute(const ScanKernel &kernel, const RowStore &index, annudf_cpu_scan scan,
+                int32_t query, std::span<Candidates::Row> rows, Tighten *tighten,
+                Workspace &work) const;
   /// Rows that are soon computed come nearer.
-  void fetch(const Index &index, std::span<const Candidates::Row> rows) const;
+  void fetch(const RowStore &index, std::span<const Candidates::Row> rows) const;
 
 private:
   void setQuery(const float *x, int64_t i);
@@ -111,7 +112,7 @@ private:
   void collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
                     const int32_t *queries, Candidates &found, const Compute &compute,
                     Workspace &work) const;
-  std::pair<const uint32_t *, int64_t> wordsOf(const Index &index, int64_t words,
+  std::pair<const uint32_t *, int64_t> wordsOf(const RowStore &index, int64_t words,
                                                const Candidates::Row &row) const;
   float upperBound(int32_t query, float lower, float base, float norm) const;
   float boundOfBest(int32_t query, const float *scores, const float *base, const float *norm,

@@ -8,7 +8,7 @@
 
 #include "Batch.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <algorithm>
 #include <numeric>
@@ -42,7 +42,7 @@ void Batch::sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uin
       pairs[next[probes[q * nProbes + i]]++] = int32_t(q);
 }
 
-std::vector<Task> tasksOf(const Index &index, const Batch &batch, int threads) {
+std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads) {
   std::vector<Task> tasks;
   int64_t total = 0;
   for (uint32_t list = 0; list < index.nLists(); ++list)
@@ -74,7 +74,7 @@ void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan,
                                                    << (row % kGroupRows);
 }
 
-annudf_cpu_scan scanOf(const Index &index, const Task &task) {
+annudf_cpu_scan scanOf(const RowStore &index, const Task &task) {
   const List &list = index.list(task.list);
   annudf_cpu_scan scan{};
   scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;

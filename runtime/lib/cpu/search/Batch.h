@@ -60,10 +60,10 @@ struct Task {
 };
 
 /// One task a list, large lists cut so that all threads end together.
-std::vector<Task> tasksOf(const Index &index, const Batch &batch, int threads);
+std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads);
 
 /// The rows that a task scans; the queries are the caller's to add.
-annudf_cpu_scan scanOf(const Index &index, const Task &task);
+annudf_cpu_scan scanOf(const RowStore &index, const Task &task);
 
 /// Of each group that a task scans, which rows pass the filter.
 void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan, std::vector<uint32_t> &pass);

@@ -11,7 +11,7 @@
 
 #include "TopK.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "kernels/Orders.h"
 

@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_RESIDENT_DEVICECOPIES_H
 #define ANNUDF_RUNTIME_LIB_CUDA_RESIDENT_DEVICECOPIES_H
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <algorithm>
 #include <memory>
@@ -28,7 +28,7 @@ public:
   /// interruption, copies of other indexes are let go and it is tried once more.
   /// \param made  set to whether this very call made it.
   template <class Make>
-  auto get(const Index &index, int device, Make &&make, bool &made) -> decltype(make()) {
+  auto get(const RowStore &index, int device, Make &&make, bool &made) -> decltype(make()) {
     const std::string key = keyOf(device);
     using Copy = typename decltype(make())::element_type;
     auto copy = index.attachments().get<Copy>(

@@ -112,7 +112,7 @@ unsigned BoundRows::querySharedBytes() const {
                 : 0;
 }
 
-HalfRows::HalfRows(const Index &index, const DeviceIndex &copy, bool withSquares,
+HalfRows::HalfRows(const RowStore &index, const DeviceIndex &copy, bool withSquares,
                    const std::shared_ptr<const Context> &context,
                    std::shared_ptr<const MatrixKernels> kernels)
     : context_(context), kernels_(std::move(kernels)),
@@ -133,7 +133,7 @@ HalfRows::HalfRows(const Index &index, const DeviceIndex &copy, bool withSquares
     throw Error(ErrorKind::Environment, "rows in half precision take " + std::to_string(bytes) +
                                             " bytes, more than half of the " +
                                             std::to_string(free) + " that the device has left");
-  mean_ = meanOfRows(index);
+  mean_ = index.meanOfRows();
   std::vector<annudf_matrix_dim> dims(mean_.size());
   for (size_t d = 0; d < dims.size(); ++d)
     dims[d].shift = mean_[d];
@@ -238,7 +238,7 @@ bool MatrixBounds::wasAsked(const std::string &key) {
   return asked;
 }
 
-std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const DeviceIndex &copy,
+std::shared_ptr<const BoundRows> MatrixBounds::get(const RowStore &index, const DeviceIndex &copy,
                                                    const MetricView &metric,
                                                    const BoundCaptures &captures, bool isOwn,
                                                    bool atOnce, std::string &why) try {

@@ -94,7 +94,7 @@ class HalfRows : public IndexAttachment {
 public:
   /// \param withSquares  for forms whose coefficients are of each query, and these alone.
   /// \throws Error(Environment) where the device has too little memory left.
-  HalfRows(const Index &index, const DeviceIndex &copy, bool withSquares,
+  HalfRows(const RowStore &index, const DeviceIndex &copy, bool withSquares,
            const std::shared_ptr<const Context> &context,
            std::shared_ptr<const MatrixKernels> kernels);
 
@@ -136,7 +136,7 @@ public:
   /// for one small search are not worth it.
   /// \returns null where the form has no bounds for this binding, the memory is short or nobody has
   /// asked before; `why` says which.
-  std::shared_ptr<const BoundRows> get(const Index &index, const DeviceIndex &copy,
+  std::shared_ptr<const BoundRows> get(const RowStore &index, const DeviceIndex &copy,
                                        const MetricView &metric, const BoundCaptures &captures,
                                        bool isOwn, bool atOnce, std::string &why);
 

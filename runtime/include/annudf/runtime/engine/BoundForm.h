@@ -17,7 +17,6 @@
 
 #include "annudf/Artifact/Form.h"
 #include "annudf/runtime/captures/Captures.h"
-#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -76,10 +75,6 @@ struct BoundForm {
 std::optional<BoundForm> bindForm(const QuadraticForm &form, const BoundCaptures &captures,
                                   int32_t dims, std::span<const float> shift, annudf_order order,
                                   std::string *whyNot);
-
-/// A shift that makes bounds tight: the mean of the rows, as the centers of their lists tell it, or
-/// 0 where that is not finite.
-std::vector<float> meanOfRows(const Index &index);
 
 /// What one vector gives to the bound. The error covers that of `value` too.
 struct BoundPart {

@@ -48,8 +48,9 @@ Explanation explain(const MetricView &metric, const BoundCaptures &captures,
 /// "query 3, row 17: dimension 5 turns the accumulator NaN": the example that a search met, or only
 /// the pair where that cannot be found out, as of code for GPUs.
 /// \param queries  those of the search, in host memory; the first has number 0.
-std::string nanExample(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                       const MatrixView &queries, const SearchStats &stats);
+std::string nanExample(const RowStore &index, const MetricView &metric,
+                       const BoundCaptures &captures, const MatrixView &queries,
+                       const SearchStats &stats);
 
 } // namespace annudf::runtime
 

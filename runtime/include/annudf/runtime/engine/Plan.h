@@ -16,7 +16,7 @@
 #define ANNUDF_RUNTIME_ENGINE_PLAN_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -97,7 +97,7 @@ struct Workload {
 
 /// The metric's part alone.
 Workload workloadOf(const Manifest &manifest);
-Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     uint32_t probes);
 
 /// Where a search would run.

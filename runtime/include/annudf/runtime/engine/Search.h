@@ -147,7 +147,7 @@ public:
 };
 
 /// What decides how such a search is run: as of Plan.h, with what its parameters say.
-Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     const SearchParams &params);
 
 class Backend {
@@ -192,7 +192,7 @@ public:
 /// Lists that a search scans for a query if asked for so many: more than the index has are all of
 /// them, as in cuVS. What users ask for goes through here, the command line's and, in C, every
 /// language's.
-inline uint32_t probesOf(const Index &index, uint32_t asked) {
+inline uint32_t probesOf(const RowStore &index, uint32_t asked) {
   return std::min(asked, index.nLists());
 }
 
@@ -200,11 +200,11 @@ inline uint32_t probesOf(const Index &index, uint32_t asked) {
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
 /// nLists, the filter's bits against the index's largest id. \throws Error(Usage or Input) naming
 /// value and limit.
-void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
+void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
 
 /// The same for Backend::distances.
-void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
+void checkDistances(const RowStore &index, const MetricView &metric, const MatrixView &queries,
                     int64_t firstQuery = 0);
 
 /// Whether it is what it is asked for, a metric or a filter. \throws Error(Input) naming it if not.
@@ -231,7 +231,7 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
 void checkOwnRows(const BoundCaptures &captures, int64_t rows);
 
 /// What captures of a search must be bound for.
-CaptureExtents extentsOf(const Index &index, const MatrixView &queries);
+CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries);
 
 /// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);

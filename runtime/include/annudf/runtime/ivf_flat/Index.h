@@ -14,14 +14,11 @@
 #define ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 
 #include "annudf/ABI/annudf_limits.h"
-#include "annudf/runtime/ivf_flat/Attachments.h"
-#include "annudf/runtime/support/HugePages.h"
+#include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,43 +53,6 @@ struct NewIds {
   bool allowRepeated = false;   ///< Ids that are given twice or are in the index already.
 };
 
-/// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
-/// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
-/// zero-padded to 16 bytes. Word w of row r of a group is at
-///     (group * words + w) * kGroupRows + r
-/// so rows are lanes: 32 consecutive words are the same dimension of 32 rows. The
-/// last group is zero-filled. A GPU copy regroups 4 words to 16 bytes a lane.
-inline constexpr int kGroupRows = 32;
-
-struct List {
-  using Words = std::vector<uint32_t, HugeAllocator<uint32_t>>;
-  int64_t size = 0;         ///< Rows that exist.
-  Words words;              ///< groups() * words() * kGroupRows.
-  std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
-  int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
-};
-
-/// Lists that are in a device's memory alone, until somebody on the host asks for one. Thread-safe.
-class ListsElsewhere {
-public:
-  virtual ~ListsElsewhere() = default;
-  /// All of them; the first call copies them. \throws Error; then the next call tries again.
-  const std::vector<List> &get();
-  bool fetched() const { return fetched_; }
-  /// The CUDA device that has them.
-  virtual int device() const = 0;
-  /// Rows of each; asks no device.
-  virtual std::span<const uint32_t> sizes() const = 0;
-
-protected:
-  virtual std::vector<List> fetch() = 0;
-
-private:
-  std::once_flag once_;
-  std::atomic<bool> fetched_{false};
-  std::vector<List> lists_;
-};
-
 class Index;
 
 /// An index that was made where its rows are.
@@ -108,7 +68,7 @@ struct IndexParts {
   bool adaptiveCenters = false;
 };
 
-class Index {
+class Index : public RowStore {
 public:
   Index() = default;
   explicit Index(IndexParts parts);
@@ -150,17 +110,6 @@ public:
   void save(const std::string &path, const Progress &progress = {}) const;
   static Index load(const std::string &path);
 
-  annudf_element element() const { return element_; }
-  int32_t dims() const { return dims_; }
-  int64_t size() const { return size_; }
-  /// Largest id of a row: what a capture over rows must reach. -1 if there are none.
-  int64_t largestId() const { return largestId_; }
-  /// Entries of such a capture. An id may be the largest number there is; no array reaches that
-  /// far.
-  int64_t rowExtent() const { return largestId_ == INT64_MAX ? largestId_ : largestId_ + 1; }
-  /// Whether ids are 0 to size() - 1, each once, as build() gives them. Looked at once a state.
-  bool idsAreRowNumbers() const;
-  uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   /// Rows of a list that a query probes, the mean where queries come as the rows do: more than
   /// size() / nLists() where large lists are nearer to many queries than small ones are. An
   /// estimate, by the lists that the centers of some would probe; looked at once a state, metric
@@ -169,59 +118,25 @@ public:
   annudf_coarse metric() const { return metric_; }
   /// Whether extend() and remove() move the centers to the means of their lists.
   bool adaptiveCenters() const { return adaptive_; }
-  /// Whether coordinates of rows and queries may be NaN.
-  bool missingValues() const { return !fill_.empty(); }
-  /// What such a one counts as where lists are ranked: of each dimension the mean of what build()
-  /// was given. Empty where there are none.
+  /// What a coordinate that is missing counts as where lists are ranked: of each dimension the mean
+  /// of what build() was given. Empty where there are none.
   const std::vector<float> &fill() const { return fill_; }
-  /// 32-bit words of a row, a multiple of 4.
-  int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
-  const List &list(uint32_t i) const { return lists()[i]; }
-  /// list(i).size, wherever the list is.
-  int64_t listSize(uint32_t i) const {
-    return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
-  }
-  const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
-  /// Whether its lists are in host memory: they are not where a device built it and nobody asked.
-  bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
-  /// The CUDA device that made its lists and still has the last word on them; -1: the host has.
-  int device() const { return elsewhere_ ? elsewhere_->device() : -1; }
-  int threads() const { return threads_; } ///< As IndexParams::threads.
-  /// Changes with every build, load and extend, and every remove of a row.
-  uint64_t generation() const { return generation_; }
-
-  /// What backends keep of it; of this state only, so extend() and remove() begin anew.
-  IndexAttachments &attachments() const { return *attachments_; }
-  /// The same for who may outlive it.
-  std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
+  /// As the centers of their lists tell it, or 0 where that is not finite.
+  std::vector<float> meanOfRows() const override;
 
 private:
-  /// Before lists change: those that are elsewhere come here.
-  void takeLists();
   /// What follows the choice of a list for each row.
   void append(const MatrixView &rows, const int64_t *ids, const std::vector<uint32_t> &assigned,
               const Progress &progress);
 
-  annudf_element element_ = ANNUDF_ELEMENT_F32;
-  int32_t dims_ = 0;
-  int64_t size_ = 0;
-  int64_t largestId_ = -1;
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;
   std::vector<float> centers_, fill_;
   /// Of adaptive centers the sums that they are means of; empty after load() and where a device has
   /// the lists: these can tell.
   std::vector<double> sums_;
-  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
-  std::shared_ptr<ListsElsewhere> elsewhere_;
-  uint64_t generation_ = 0;
-  std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();
-  int threads_ = 0; ///< For extend(); as IndexParams::threads.
 };
-
-/// 32-bit words of a row of `dims` coordinates, padded to 16 bytes.
-int32_t wordsPerRow(annudf_element element, int32_t dims);
 
 } // namespace annudf::runtime
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_IVF_FLAT_ATTACHMENTS_H
-#define ANNUDF_RUNTIME_IVF_FLAT_ATTACHMENTS_H
+#ifndef ANNUDF_RUNTIME_ROWS_ATTACHMENTS_H
+#define ANNUDF_RUNTIME_ROWS_ATTACHMENTS_H
 
 #include "annudf/runtime/support/OnceCache.h"
 
@@ -49,4 +49,4 @@ private:
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_IVF_FLAT_ATTACHMENTS_H
+#endif // ANNUDF_RUNTIME_ROWS_ATTACHMENTS_H

@@ -1,0 +1,140 @@
+//===- RowStore.h - Rows of one element type, in lists -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a search reads: rows and their ids. How lists are chosen for a query is an index's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_ROWS_ROWSTORE_H
+#define ANNUDF_RUNTIME_ROWS_ROWSTORE_H
+
+#include "annudf/runtime/rows/Attachments.h"
+#include "annudf/runtime/support/HugePages.h"
+#include "annudf/runtime/vectors/Matrix.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
+/// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
+/// zero-padded to 16 bytes. Word w of row r of a group is at
+///     (group * words + w) * kGroupRows + r
+/// so rows are lanes: 32 consecutive words are the same dimension of 32 rows. The
+/// last group is zero-filled. A GPU copy regroups 4 words to 16 bytes a lane.
+inline constexpr int kGroupRows = 32;
+
+struct List {
+  using Words = std::vector<uint32_t, HugeAllocator<uint32_t>>;
+  int64_t size = 0;         ///< Rows that exist.
+  Words words;              ///< groups() * words() * kGroupRows.
+  std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
+  int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
+};
+
+/// Lists that are in a device's memory alone, until somebody on the host asks for one. Thread-safe.
+class ListsElsewhere {
+public:
+  virtual ~ListsElsewhere() = default;
+  /// All of them; the first call copies them. \throws Error; then the next call tries again.
+  const std::vector<List> &get();
+  bool fetched() const { return fetched_; }
+  /// The CUDA device that has them.
+  virtual int device() const = 0;
+  /// Rows of each; asks no device.
+  virtual std::span<const uint32_t> sizes() const = 0;
+
+protected:
+  virtual std::vector<List> fetch() = 0;
+
+private:
+  std::once_flag once_;
+  std::atomic<bool> fetched_{false};
+  std::vector<List> lists_;
+};
+
+/// 32-bit words of a row of `dims` coordinates, padded to 16 bytes.
+int32_t wordsPerRow(annudf_element element, int32_t dims);
+
+/// Rows of one element type in lists, with their ids. An index is a store that its class fills.
+class RowStore {
+public:
+  RowStore() = default;
+  RowStore(const RowStore &) = default;
+  RowStore(RowStore &&) = default;
+  RowStore &operator=(const RowStore &) = default;
+  RowStore &operator=(RowStore &&) = default;
+  virtual ~RowStore() = default;
+
+  annudf_element element() const { return element_; }
+  int32_t dims() const { return dims_; }
+  int64_t size() const { return size_; }
+  /// Largest id of a row: what a capture over rows must reach. -1 if there are none.
+  int64_t largestId() const { return largestId_; }
+  /// Entries of such a capture. An id may be the largest number there is; no array reaches that
+  /// far.
+  int64_t rowExtent() const { return largestId_ == INT64_MAX ? largestId_ : largestId_ + 1; }
+  /// Whether ids are 0 to size() - 1, each once. Looked at once a state.
+  bool idsAreRowNumbers() const;
+  /// Whether coordinates of rows and queries may be NaN.
+  bool missingValues() const { return missing_; }
+  /// 32-bit words of a row, a multiple of 4.
+  int32_t words() const;
+  uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
+  const List &list(uint32_t i) const { return lists()[i]; }
+  /// list(i).size, wherever the list is.
+  int64_t listSize(uint32_t i) const {
+    return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
+  }
+  const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
+  /// Whether its lists are in host memory: they are not where a device made them and nobody asked.
+  bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
+  /// The CUDA device that made its lists and still has the last word on them; -1: the host has.
+  int device() const { return elsewhere_ ? elsewhere_->device() : -1; }
+  int threads() const { return threads_; } ///< For work on it; 0: all cores.
+  /// Changes with the rows.
+  uint64_t generation() const { return generation_; }
+  /// The mean of the rows or near it, each number finite: a shift that makes bounds of products
+  /// tight. Zeros, which are right too, where nobody says.
+  virtual std::vector<float> meanOfRows() const;
+
+  /// What backends keep of it; of this state only, so whatever changes the rows begins anew.
+  IndexAttachments &attachments() const { return *attachments_; }
+  /// The same for who may outlive it.
+  std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
+
+protected:
+  /// Before lists change: those that are elsewhere come here.
+  void takeLists();
+  /// After the rows changed: what was made of the state before goes.
+  /// \param attachments  empty ones, made where that could still fail.
+  void changed(std::shared_ptr<IndexAttachments> attachments);
+
+  annudf_element element_ = ANNUDF_ELEMENT_F32;
+  int32_t dims_ = 0;
+  int64_t size_ = 0;
+  int64_t largestId_ = -1;
+  bool missing_ = false;
+  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
+  std::shared_ptr<ListsElsewhere> elsewhere_;
+  uint64_t generation_ = 0;
+  std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();
+  int threads_ = 0;
+};
+
+/// Never the same twice in a process.
+uint64_t nextGeneration();
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_ROWS_ROWSTORE_H

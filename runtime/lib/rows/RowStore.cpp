@@ -1,0 +1,77 @@
+//===- RowStore.cpp - Rows of one element type, in lists ----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/rows/RowStore.h"
+
+#include "annudf/Artifact/Artifact.h"
+
+#include <utility>
+
+namespace annudf::runtime {
+
+int32_t wordsPerRow(annudf_element element, int32_t dims) {
+  return static_cast<int32_t>((bytesOfRow(element, dims) + 15) / 16 * 4);
+}
+
+const std::vector<List> &ListsElsewhere::get() {
+  std::call_once(once_, [&] {
+    lists_ = fetch();
+    fetched_ = true;
+  });
+  return lists_;
+}
+
+int32_t RowStore::words() const { return wordsPerRow(element_, dims_); }
+
+void RowStore::takeLists() {
+  if (!elsewhere_)
+    return;
+  lists_ = elsewhere_->get(); // A copy of this index may need them, too.
+  elsewhere_ = nullptr;
+}
+
+void RowStore::changed(std::shared_ptr<IndexAttachments> attachments) {
+  generation_ = nextGeneration();
+  attachments_ = std::move(attachments);
+}
+
+std::vector<float> RowStore::meanOfRows() const {
+  return std::vector<float>(static_cast<size_t>(dims_));
+}
+
+bool RowStore::idsAreRowNumbers() const {
+  if (largestId_ != size_ - 1)
+    return false;
+  struct Answer : IndexAttachment {
+    bool value = true;
+  };
+  bool made = false;
+  return attachments_
+      ->get<Answer>(
+          "ids are row numbers",
+          [&] {
+            auto answer = std::make_shared<Answer>();
+            std::vector<bool> seen(static_cast<size_t>(size_));
+            for (const List &list : lists())
+              for (int64_t i = 0; i < list.size; ++i) {
+                const auto id = static_cast<size_t>(list.ids[static_cast<size_t>(i)]);
+                answer->value = answer->value && !seen[id];
+                seen[id] = true;
+              }
+            return answer;
+          },
+          made)
+      ->value;
+}
+
+uint64_t nextGeneration() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+} // namespace annudf::runtime
