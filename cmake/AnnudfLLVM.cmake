@@ -30,18 +30,36 @@ else()
   target_link_libraries(annudf_mlir INTERFACE MLIR LLVM)
 endif()
 
-# annudf_add_compiler_library(name SOURCES... [DEPENDS targets...] [LINK libs...]): LLVM's conventions, no exceptions, no RTTI.
-function(annudf_add_compiler_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+# What each target that includes MLIR's headers has: their folders, LLVM's conventions, no exceptions, no RTTI.
+function(annudf_compiler_options name)
   # Where MLIR's headers are, an installed annudf asks its user's MLIR (annudfConfig.cmake).
   target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
-  target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   # The packaged LLVM is a release build, and pass statistics have another layout without
   # NDEBUG: a debug build that left it out would write beyond them.
   target_compile_definitions(${name} PUBLIC $<$<NOT:$<CONFIG:Release>>:NDEBUG>)
+endfunction()
+
+# MLIR's headers are most of what a file of the compiler takes to compile.
+annudf_add_headers(annudf_mlir_headers
+  <algorithm> <map> <optional> <string> <vector>
+  <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <llvm/ADT/TypeSwitch.h> <llvm/Support/raw_ostream.h>
+  <mlir/Conversion/LLVMCommon/Pattern.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/ControlFlow/IR/ControlFlowOps.h>
+  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/Math/IR/Math.h> <mlir/Dialect/SCF/IR/SCF.h>
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/Dominance.h> <mlir/IR/IRMapping.h> <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h>
+  <mlir/Pass/Pass.h>)
+if(TARGET annudf_mlir_headers)
+  annudf_compiler_options(annudf_mlir_headers)
+endif()
+
+# annudf_add_compiler_library(name SOURCES... [DEPENDS targets...] [LINK libs...]): LLVM's conventions, no exceptions, no RTTI.
+function(annudf_add_compiler_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  annudf_compiler_options(${name})
+  target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  annudf_use_headers(${name} annudf_mlir_headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} annudf_mlir)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

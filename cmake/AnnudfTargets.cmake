@@ -29,3 +29,33 @@ function(annudf_add_unittest name)
   file(WRITE "${labels}" "if(${name}_TESTS)\n  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${ARG_LABELS}\" RUN_SERIAL ${alone})\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
 endfunction()
+
+# annudf_add_headers(name [EXECUTABLES] HEADERS...): headers that are read once, into a precompiled header for all targets of
+# annudf_use_headers(target name): libraries, or executables, compiled with the same options. A file includes what it uses all the same:
+# the sanitizers' presets and g++ build without.
+set(precompiled OFF)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT ANNUDF_SANITIZE AND NOT ANNUDF_COVERAGE)
+  set(precompiled ON)
+endif()
+option(ANNUDF_PRECOMPILED_HEADERS "Read the headers of MLIR and others once a build (clang)" ${precompiled})
+function(annudf_add_headers name)
+  cmake_parse_arguments(ARG "EXECUTABLES" "" "" ${ARGN})
+  if(ANNUDF_PRECOMPILED_HEADERS)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/${name}.cpp" CONTENT "")
+    add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/headers/${name}.cpp")
+    target_precompile_headers(${name} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
+    # Its bits are a part of what ccache knows its users' objects by, so they are the same each time; and as paths are in
+    # them, one that another folder made would not do.
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    if(ARG_EXECUTABLES)
+      set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${name} PRIVATE -fPIE)
+    endif()
+  endif()
+endfunction()
+function(annudf_use_headers target name)
+  if(ANNUDF_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()

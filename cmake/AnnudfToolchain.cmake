@@ -11,7 +11,8 @@ endif()
 find_program(ANNUDF_CCACHE ccache)
 if(ANNUDF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${ANNUDF_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ANNUDF_CCACHE})
+  # Without these it caches nothing that has a precompiled header (ccache's manual).
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${ANNUDF_CCACHE}")
 endif()
 
 find_program(ANNUDF_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
