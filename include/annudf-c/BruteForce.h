@@ -51,6 +51,34 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_pairwise_distance(
     const annudf_vectors *x, const annudf_vectors *y, const annudf_ivf_flat_search_options *options,
     float *distances, annudf_ivf_flat_search_stats *stats);
 
+/** What several searches have found for the same queries. */
+typedef struct annudf_partial_results {
+  size_t size;                 /**< sizeof(annudf_partial_results).                             */
+  const int64_t *ids;          /**< parts x queries x k, in any order within k.                 */
+  const float *distances;      /**< The same.                                                   */
+  int64_t parts, queries, k;   /**< Of `parts` searches of these queries, k results each.       */
+  const int64_t *translations; /**< In host memory, one a part, 0 or above: added to its ids.
+                                    NULL: ids are as they are.                                  */
+  int32_t order;               /**< enum annudf_order.                                          */
+  int32_t memory;              /**< enum annudf_memory: where ids and distances are.            */
+  int32_t threads;             /**< Of a merge on the host; 0: all cores.                       */
+} annudf_partial_results;
+
+/** The k best of all parts for each query, best first: of shards, or of pieces of rows. Equal
+ * distances (-0 equals +0) are ordered by id, the lower first. An id below 0 and a NaN distance are
+ * no result. Where there are fewer than k the rest has id -1 and the worst distance. An id that
+ * several parts have is in the result as often.
+ * \param backend  a CUDA backend for ANNUDF_MEMORY_CUDA: the merge is enqueued on `stream` of its
+ * device without waiting. May be NULL for ANNUDF_MEMORY_HOST.
+ * \param k        1 to ANNUDF_MAX_K.
+ * \param ids, distances  queries x k, where the parts are and apart from them.
+ * ANNUDF_INPUT for an id in host memory that its translation takes beyond INT64_MAX; on a device
+ * ids are not looked at. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_merge_parts(annudf_backend *backend,
+                                                      const annudf_partial_results *parts,
+                                                      int64_t k, int64_t *ids, float *distances,
+                                                      uint64_t stream);
+
 #ifdef __cplusplus
 } // extern "C"
 #endif

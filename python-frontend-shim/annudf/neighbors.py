@@ -7,11 +7,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annudf import brute_force, filters, ivf_flat
+from annudf.ivf_flat._merge import knn_merge_parts
 
 if TYPE_CHECKING:
     from annudf._estimators.nearest_neighbors import NearestNeighbors
 
-__all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat"]
+__all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat", "knn_merge_parts"]
 
 
 def __getattr__(name: str) -> Any:

@@ -273,6 +273,26 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
   return stats;
 }
 
+void mergeParts(const Backend *backend, uintptr_t distances, uintptr_t ids, uintptr_t outDistances,
+                uintptr_t outIds, int64_t parts, int64_t queries, int64_t found,
+                const std::vector<int64_t> &translations, bool isLargestBest, int64_t k,
+                uint64_t stream, int32_t threads) {
+  annudf_partial_results given = {};
+  given.size = sizeof given;
+  given.ids = reinterpret_cast<const int64_t *>(ids);
+  given.distances = reinterpret_cast<const float *>(distances);
+  given.parts = parts, given.queries = queries, given.k = found;
+  given.translations = translations.empty() ? nullptr : translations.data();
+  given.order = isLargestBest ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN;
+  given.memory = backend ? ANNUDF_MEMORY_CUDA : ANNUDF_MEMORY_HOST;
+  given.threads = threads;
+  check(withoutGil([&] {
+    return annudf_merge_parts(backend ? backend->handle.get() : nullptr, &given, k,
+                              reinterpret_cast<int64_t *>(outIds),
+                              reinterpret_cast<float *>(outDistances), stream);
+  }));
+}
+
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
   annudf_device_buffer *buffer = nullptr;
   const Outcome status =
@@ -440,6 +460,11 @@ void addSearch(nb::module_ &module) {
   module.def("describe_environment", &describeEnvironment,
              nb::sig("def describe_environment() -> dict[str, str | bool | list[str]]"),
              "What this build and this machine offer. `X_found` false: `X` says why not.");
+  module.def("merge_parts", &mergeParts, "backend"_a.none(), "distances"_a, "ids"_a,
+             "out_distances"_a, "out_ids"_a, "parts"_a, "queries"_a, "found"_a, "translations"_a,
+             "largest_is_best"_a, "k"_a, "stream"_a = 0, "threads"_a = 0,
+             "The k best of `parts` x `queries` x `found` results at host addresses, or, with a "
+             "backend of a device, enqueued on `stream`, at device addresses.");
 }
 
 } // namespace annudf::python

@@ -59,6 +59,8 @@ public:
   void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
                       const Progress &progress) override;
   int64_t remove(Index &index, std::span<const int64_t> ids, const Progress &progress) override;
+  void mergeParts(const PartialResults &from, int64_t k, int64_t *ids, float *distances,
+                  void *stream) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {

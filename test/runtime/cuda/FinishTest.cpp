@@ -8,7 +8,8 @@
 
 #include "HostCuda.h"
 
-#include "kernels/cuda/search/Finish.cuh"
+#include "kernels/cuda/search/Merge.cuh"
+#include "runtime/MergeTesting.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -274,6 +275,32 @@ TEST(CudaFinish, TiesInGroupsThatWereNotChosen) {
     probes[i] = i;
   for (uint32_t k : {1u, 2u, 31u, 32u, 39u, 40u, 41u, 500u})
     Case(lists, probes, ANNUDF_ORDER_MIN).check(k);
+}
+
+/// Rows that have one id and one distance: the lower ids come first, and none is left out.
+TEST(CudaFinish, RepeatedIds) {
+  std::vector<std::vector<Row>> lists(3);
+  for (int i = 0; i < 90; ++i)
+    lists[size_t(i % 3)].push_back({4, i < 60 ? 70 : 7 + i % 5});
+  for (uint32_t k : {1u, 5u, 29u, 30u, 31u, 33u, 89u, 90u, 1025u})
+    ASSERT_NO_FATAL_FAILURE(Case(lists, {0, 1, 2}, ANNUDF_ORDER_MIN).check(k)) << k;
+}
+
+TEST(CudaFinish, MergeEqualsASort) {
+  forMergeCases(5000, [](const MergeCase &one) {
+    std::vector<int64_t> ids(size_t(one.queries * one.k), -7);
+    std::vector<float> distances(ids.size(), -7);
+    gridDim.x = unsigned(one.queries);
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+      Block::run(256, [&] {
+        annudf_merge(one.distances.data(), one.ids.data(),
+                     one.translations.empty() ? nullptr : one.translations.data(),
+                     uint32_t(one.parts), uint32_t(one.found), one.order, uint32_t(one.k),
+                     ids.data(), distances.data());
+      });
+    gridDim.x = 1, blockIdx.x = 0;
+    one.check(ids, distances);
+  });
 }
 
 } // namespace

@@ -74,11 +74,14 @@ __device__ __noinline__ void takeTies(SelectScratch &scratch, const Scanned &sca
   const uint64_t bound = findBound(scratch, ties.groups * 32, wanted, idOfTie);
   unsigned long long id;
   for (uint32_t i = threadIdx.x; i < ties.groups * 32; i += blockDim.x)
-    if (idOfTie(i, id) && id <= bound)
-      if (const uint32_t slot = atomicAdd(&tied, 1u); slot < wanted) {
-        bestKey[below + slot] = ties.kth;
-        bestId[below + slot] = static_cast<int64_t>(id ^ 1ull << 63);
-      }
+    if (idOfTie(i, id) && id < bound) {
+      const uint32_t slot = below + atomicAdd(&tied, 1u);
+      bestKey[slot] = ties.kth, bestId[slot] = static_cast<int64_t>(id ^ 1ull << 63);
+    }
+  __syncthreads();
+  // What is left is the bound itself, which several may be: ids may be repeated.
+  for (uint32_t i = tied + threadIdx.x; i < wanted; i += blockDim.x)
+    bestKey[below + i] = ties.kth, bestId[below + i] = static_cast<int64_t>(bound ^ 1ull << 63);
 }
 
 /// Where the groups of a query's probes are, in shared memory.
@@ -150,7 +153,8 @@ __device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned 
     uint32_t rank = 0;
 #pragma unroll 4
     for (uint32_t j = 0; j < found; ++j)
-      rank += rowKey[j] < key || (rowKey[j] == key && rowId[j] < id);
+      // Of rows with one key and one id, which may be repeated, the first comes first.
+      rank += rowKey[j] < key || (rowKey[j] == key && rowId[j] - (j < i) < id);
     if (rank < k)
       ids[rank] = id, distances[rank] = annudfDistanceOf(key, static_cast<int>(args.order));
   }
@@ -298,8 +302,11 @@ __device__ __forceinline__ void byPieces(Piece &piece, const Results &results, u
 /// everything, stays there and needs no room. Starts and ends with a barrier.
 __device__ inline void sortResults(Piece &piece, const Results &results, uint32_t count) {
   __syncthreads();
+  uint32_t together = 2; // Those of the only piece, where there is one.
+  while (together < min(count, kSortedTogether))
+    together *= 2;
   byPieces(piece, results, count,
-           [&] { bitonicSort(piece.key, piece.id, kSortedTogether); }); // Begins with a barrier.
+           [&] { bitonicSort(piece.key, piece.id, together); }); // Begins with a barrier.
   for (uint32_t half = kSortedTogether; half < count; half *= 2) {
     // The first step of a merge compares from both ends of a run.
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
@@ -330,63 +337,81 @@ __device__ inline void sortResults(Piece &piece, const Results &results, uint32_
   }
 }
 
+/// What the k best of any number of rows take of shared memory.
+struct ManyScratch {
+  SelectScratch select;
+  Piece piece;
+  uint32_t taken, tied;
+};
+
+/// The k best of `rows` rows by key and then by id, written to `results` as ids and distances.
+/// Every key is looked at, and the results are collected and sorted where they are wanted.
+/// \param keyAt, idOf  of row i; ANNUDF_KEY_NONE is none of the best.
+/// \param k  at most 2^30.
+template <class KeyAt, class IdOf>
+__device__ __forceinline__ void selectMany(ManyScratch &scratch, uint32_t rows, uint32_t k,
+                                           KeyAt keyAt, IdOf idOf, const Results &results,
+                                           int order) {
+  if (threadIdx.x == 0)
+    scratch.taken = 0, scratch.tied = 0;
+  __syncthreads();
+  Threshold last = {ANNUDF_KEY_NONE, ~0u, 0, 0};
+  if (rows > k)
+    last = findThreshold(scratch.select, rows, k, keyAt);
+  // Either all rows up to the threshold are wanted, or it is the k-th key to the last bit.
+  const bool decided = last.inside == last.wanted;
+  for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
+    if (const uint32_t key = keyAt(i);
+        key != ANNUDF_KEY_NONE &&
+        ((key & last.mask) < last.prefix || (decided && (key & last.mask) == last.prefix)))
+      results.put(atomicAdd(&scratch.taken, 1u), key, idOf(i));
+  __syncthreads();
+  uint32_t found = scratch.taken;
+  if (!decided && last.prefix != ANNUDF_KEY_NONE) {
+    auto idOfTie = [&](uint32_t i, unsigned long long &id) {
+      if (keyAt(i) != last.prefix)
+        return false;
+      id = static_cast<unsigned long long>(idOf(i)) ^ 1ull << 63; // Ascending as signed.
+      return true;
+    };
+    const uint64_t bound = findBound(scratch.select, rows, last.wanted, idOfTie);
+    unsigned long long id;
+    for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
+      if (idOfTie(i, id) && id < bound)
+        results.put(k - last.wanted + atomicAdd(&scratch.tied, 1u), last.prefix,
+                    static_cast<int64_t>(id ^ 1ull << 63));
+    __syncthreads();
+    // What is left is the bound itself, which several may be.
+    for (uint32_t i = scratch.tied + threadIdx.x; i < last.wanted; i += blockDim.x)
+      results.put(k - last.wanted + i, last.prefix, static_cast<int64_t>(bound ^ 1ull << 63));
+    found = k;
+  }
+  sortResults(scratch.piece, results, found);
+  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
+    results.keys[i] = annudfDistanceOf(i < found ? results.keyAt(i) : ANNUDF_KEY_NONE, order);
+    if (i >= found)
+      results.ids[i] = -1;
+  }
+}
+
 } // namespace
 
-/// The same for a k that shared memory does not hold: every key is looked at, and the results
-/// are collected and sorted where they are wanted.
+/// The same for a k that shared memory does not hold.
 /// \param args.k at most 2^30; the groups of a query are fewer than 2^27.
 extern "C" __global__ void annudf_finish_many(const __grid_constant__ annudf_finish_args args) {
-  __shared__ SelectScratch scratch;
-  __shared__ Piece piece;
-  __shared__ uint32_t taken, tied;
+  __shared__ ManyScratch scratch;
   waitForLast();
   const annudf_workspace &work = args.work;
   const uint32_t rows = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x] * 32;
   const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
                            annudfPointer<const uint32_t>(work.keys) +
                                static_cast<uint64_t>(blockIdx.x) * work.stride * 32};
-  const uint32_t *keys = scanned.keys;
-  const uint32_t k = args.k;
-  const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k;
-  const Results results = {annudfPointer<int64_t>(args.outIds) + out,
-                           annudfPointer<float>(args.outDistances) + out};
-  if (threadIdx.x == 0)
-    taken = 0, tied = 0;
-  __syncthreads();
-  Threshold last = {ANNUDF_KEY_NONE, ~0u, 0, 0};
-  if (rows > k)
-    last = findThreshold(scratch, rows, k, [&](uint32_t i) { return keys[i]; });
-  // Either all rows up to the threshold are wanted, or it is the k-th key to the last bit.
-  const bool decided = last.inside == last.wanted;
-  for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
-    if (const uint32_t key = keys[i];
-        key != ANNUDF_KEY_NONE &&
-        ((key & last.mask) < last.prefix || (decided && (key & last.mask) == last.prefix)))
-      results.put(atomicAdd(&taken, 1u), key, scanned.idOf(i));
-  __syncthreads();
-  if (!decided && last.prefix != ANNUDF_KEY_NONE) {
-    auto idOfTie = [&](uint32_t i, unsigned long long &id) {
-      if (keys[i] != last.prefix)
-        return false;
-      id = static_cast<unsigned long long>(scanned.idOf(i)) ^ 1ull << 63; // Ascending as signed.
-      return true;
-    };
-    const uint64_t bound = findBound(scratch, rows, last.wanted, idOfTie);
-    unsigned long long id;
-    for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
-      if (idOfTie(i, id) && id <= bound)
-        if (const uint32_t slot = atomicAdd(&tied, 1u); slot < last.wanted)
-          results.put(k - last.wanted + slot, last.prefix, static_cast<int64_t>(id ^ 1ull << 63));
-    __syncthreads();
-  }
-  const uint32_t found = taken + min(tied, last.wanted);
-  sortResults(piece, results, found);
-  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-    results.keys[i] = annudfDistanceOf(i < found ? results.keyAt(i) : ANNUDF_KEY_NONE,
-                                       static_cast<int>(args.order));
-    if (i >= found)
-      results.ids[i] = -1;
-  }
+  const uint64_t out = static_cast<uint64_t>(blockIdx.x) * args.k;
+  selectMany(
+      scratch, rows, args.k, [&](uint32_t i) { return scanned.keys[i]; },
+      [&](uint32_t i) { return scanned.idOf(i); },
+      {annudfPointer<int64_t>(args.outIds) + out, annudfPointer<float>(args.outDistances) + out},
+      static_cast<int>(args.order));
 }
 
 /// A block row for each query: the distance of every row that was scanned, at the place of its id

@@ -14,6 +14,7 @@
 
 #include "Coarse.cuh"
 #include "Finish.cuh"
+#include "Merge.cuh"
 #include "Regroup.cuh"
 
 /// Tiles that each `queries` of a list's pairs open, one a segment of its rows.

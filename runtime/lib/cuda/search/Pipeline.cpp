@@ -42,7 +42,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       tileSort(module.function("annudf_tile_sort")), tileFill(module.function("annudf_tile_fill")),
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
-      everyDistance(module.function("annudf_every_distance")) {}
+      everyDistance(module.function("annudf_every_distance")),
+      merge(module.function("annudf_merge")) {}
 
 ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
                        const char *kernel)

@@ -26,7 +26,7 @@ struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort,
-      tileFill, queryWords, finish, finishMany, everyDistance;
+      tileFill, queryWords, finish, finishMany, everyDistance, merge;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.

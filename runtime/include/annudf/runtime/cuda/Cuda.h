@@ -16,6 +16,7 @@
 #ifndef ANNUDF_RUNTIME_CUDA_CUDA_H
 #define ANNUDF_RUNTIME_CUDA_CUDA_H
 
+#include "annudf/runtime/engine/Merge.h"
 #include "annudf/runtime/engine/Search.h"
 
 #include <span>
@@ -121,6 +122,13 @@ public:
   /// \param ids  in host memory.
   virtual int64_t remove(Index &index, std::span<const int64_t> ids,
                          const Progress &progress = {}) = 0;
+
+  /// As runtime::mergeParts, of results in device memory, but for translations; enqueued on `stream`
+  /// without waiting for it. A distance of -0 becomes 0. Ids are not looked at: what a translation
+  /// takes beyond INT64_MAX is no id.
+  /// \throws also as searchDevice() for memory and stream.
+  virtual void mergeParts(const PartialResults &from, int64_t k, int64_t *ids, float *distances,
+                          void *stream) = 0;
 
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.
