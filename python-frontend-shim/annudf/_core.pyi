@@ -543,6 +543,11 @@ def describe_environment() -> dict[str, str | bool | list[str]]:
     What this build and this machine offer. `X_found` false: `X` says why not.
     """
 
+def merge_parts(backend: Backend | None, distances: int, ids: int, out_distances: int, out_ids: int, parts: int, queries: int, found: int, translations: Sequence[int], largest_is_best: bool, k: int, stream: int = 0, threads: int = 0) -> None:
+    """
+    The k best of `parts` x `queries` x `found` results at host addresses, or, with a backend of a device, enqueued on `stream`, at device addresses.
+    """
+
 class ArrayView:
     """An array of another library, kept alive."""
 

@@ -108,7 +108,7 @@ def knn_merge_parts(
     _refuse_shared(dict(zip(("in_distances", "in_neighbors", "distances", "neighbors"), views, strict=True)))
     if queries == 0:
         return distances, neighbors
-    addresses = [view.address for view in views]
+    addresses = (from_distances.address, from_neighbors.address, to_distances.address, to_neighbors.address)
     asked = (parts, queries, found, added, order == "max", k)
     run(
         lambda: merge_parts(None, *addresses, *asked, threads=_backends.get_num_threads()),

@@ -41,10 +41,10 @@ struct Allocation {
   char *pages;
   size_t mapped, bytes;
 };
-/// By address.
+/// By address. Never destroyed, as backends that are may free their memory at the program's end.
 std::map<CUdeviceptr, Allocation> &allocations() {
-  static std::map<CUdeviceptr, Allocation> all;
-  return all;
+  static auto *const all = new std::map<CUdeviceptr, Allocation>;
+  return *all;
 }
 size_t used = 0;
 
