@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from annudf._core import MAX_K, merge_parts
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DeviceError
 from annudf.ivf_flat._search import result_array, run
+
+if TYPE_CHECKING:
+    from annudf._core import Backend
 
 _MAX_QUERIES = 2**31 - 1
 
@@ -108,11 +111,27 @@ def knn_merge_parts(
     _refuse_shared(dict(zip(("in_distances", "in_neighbors", "distances", "neighbors"), views, strict=True)))
     if queries == 0:
         return distances, neighbors
-    addresses = (from_distances.address, from_neighbors.address, to_distances.address, to_neighbors.address)
-    asked = (parts, queries, found, added, order == "max", k)
+
+    def merged(engine: Backend | None) -> None:
+        merge_parts(
+            engine,
+            from_distances.address,
+            from_neighbors.address,
+            to_distances.address,
+            to_neighbors.address,
+            parts,
+            queries,
+            found,
+            added,
+            order == "max",
+            k,
+            stream,
+            _backends.get_num_threads(),
+        )
+
     run(
-        lambda: merge_parts(None, *addresses, *asked, threads=_backends.get_num_threads()),
-        lambda: merge_parts(_backends.backend(device), *addresses, *asked, stream),
+        lambda: merged(None),
+        lambda: merged(_backends.backend(device)),
         views,
         device,
         stream,
