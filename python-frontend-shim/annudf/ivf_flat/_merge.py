@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer
+from annudf import _arrays
 from annudf._arrays import View
-from annudf._checks import check_int, shown
 from annudf._core import MAX_K, merge_parts
+from annudf._devices import backends, transfer
+from annudf._support.checks import check_int, shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DeviceError
 from annudf.ivf_flat._search import result_array, run
@@ -103,7 +104,7 @@ def knn_merge_parts(
     k = check_int(k, "k", 1, MAX_K)
     device = place.place(from_distances.device, "argument 'in_distances'")
     on_host = from_distances.device.kind == "cpu"
-    stream = 0 if on_host else _transfer.working_stream(from_distances, place)
+    stream = 0 if on_host else transfer.working_stream(from_distances, place)
     shape = (queries, k)
     distances, to_distances = result_array(distances, "distances", from_distances, shape, "float32", stream)
     neighbors, to_neighbors = result_array(neighbors, "neighbors", from_distances, shape, "int64", stream)
@@ -126,12 +127,12 @@ def knn_merge_parts(
             order == "max",
             k,
             stream,
-            _backends.get_num_threads(),
+            backends.get_num_threads(),
         )
 
     run(
         lambda: merged(None),
-        lambda: merged(_backends.backend(device)),
+        lambda: merged(backends.backend(device)),
         views,
         device,
         stream,
@@ -159,8 +160,8 @@ def _translations(given: Any, place: Resources) -> list[int]:
     if len(seen.shape) != 1 or seen.size == 0:
         raise ArgumentError(f"argument 'translations' has shape {seen.shape}, it must be (n_parts,)")
     _arrays.check_dtype(seen, "translations", ("int64", "int32", "uint32"))
-    host: npt.NDArray[Any] = _transfer.as_numpy(
-        _transfer.to_host(_arrays.as_contiguous(seen, "translations"), "translations", place)
+    host: npt.NDArray[Any] = transfer.as_numpy(
+        transfer.to_host(_arrays.as_contiguous(seen, "translations"), "translations", place)
     )
     if bool((host < 0).any()):
         at = int(np.flatnonzero(host < 0)[0])
