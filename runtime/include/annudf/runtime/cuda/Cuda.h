@@ -123,9 +123,9 @@ public:
   virtual int64_t remove(Index &index, std::span<const int64_t> ids,
                          const Progress &progress = {}) = 0;
 
-  /// As runtime::mergeParts, of results in device memory, but for translations; enqueued on `stream`
-  /// without waiting for it. A distance of -0 becomes 0. Ids are not looked at: what a translation
-  /// takes beyond INT64_MAX is no id.
+  /// As runtime::mergeParts, of results in device memory, but for translations; enqueued on
+  /// `stream` without waiting for it. A distance of -0 becomes 0. Ids are not looked at: what a
+  /// translation takes beyond INT64_MAX is no id.
   /// \throws also as searchDevice() for memory and stream.
   virtual void mergeParts(const PartialResults &from, int64_t k, int64_t *ids, float *distances,
                           void *stream) = 0;

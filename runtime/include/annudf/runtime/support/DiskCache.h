@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The folder, the files and the variables are those of the Python package's cache of compiled
-// metrics (python-frontend-shim/annudf/_metric/cache.py): one bound for all that annudf keeps. An entry is
-// magic, SHA-256 of key and payload, payload, in a file named by its key. It is written to a
-// temporary file and renamed, so that a reader sees all of it or nothing; it is not forced to the
+// metrics (python-frontend-shim/annudf/_metric/cache.py): one bound for all that annudf keeps. An
+// entry is magic, SHA-256 of key and payload, payload, in a file named by its key. It is written to
+// a temporary file and renamed, so that a reader sees all of it or nothing; it is not forced to the
 // disk, as one that a power cut tears is found by its digest like any other damage.
 //
 // What it holds is run as code, so a folder or a file that someone else may write to is not used.
