@@ -59,8 +59,8 @@ def knn_merge_parts(
     -------
     distances, neighbors : array of shape (n_queries, k)
         The best first; equal distances by id, the lower first. Where there are fewer than `k` the rest has the id -1
-        and the worst distance (inf, or -inf for order "max"). An id that several parts have is there as often. Of the
-        library of `in_distances`, and on its device, where the merge is only enqueued.
+        and the worst distance (inf, or -inf for order "max"). An id that several parts have is there as often. The
+        arrays are of the library of `in_distances` and on its device, where the merge is only enqueued.
 
     Raises
     ------

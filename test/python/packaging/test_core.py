@@ -330,7 +330,7 @@ def test_dtypes_of_arrays_are_those_of_the_tables():
 
     tables = _core.tables()
     for _, name, _, bits, kind, *_ in tables["elements"] + tables["capture_elements"]:
-        if name in ("bits", "i1"):  # Of packed bits there is no dtype, and a byte of NumPy's holds one bool.
+        if name in ("bits", "i1"):  # NumPy has no dtype of packed bits; a byte of its bool holds one.
             continue
         dtype = _arrays.DTYPE_OF_ELEMENT[name]
         assert 8 * _arrays.numpy_dtype(dtype).itemsize == bits, dtype

@@ -153,7 +153,7 @@ __device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned 
     uint32_t rank = 0;
 #pragma unroll 4
     for (uint32_t j = 0; j < found; ++j)
-      // Of rows with one key and one id, which may be repeated, the first comes first.
+      // Ids may be repeated: the first of two rows with the same key and id comes first.
       rank += rowKey[j] < key || (rowKey[j] == key && rowId[j] - (j < i) < id);
     if (rank < k)
       ids[rank] = id, distances[rank] = annudfDistanceOf(key, static_cast<int>(args.order));
