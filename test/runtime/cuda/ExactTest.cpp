@@ -136,7 +136,7 @@ public:
     const uint64_t in = (group - listGroup[list]) * 32 + place;
     EXPECT_LT(in, lists[list].size());
     row = lists[list][in].id;
-    EXPECT_TRUE(seen.insert(row).second) << "row " << row << " is evaluated twice";
+    EXPECT_TRUE(seen.insert({list, in}).second) << "row " << row << " is evaluated twice";
     seenGranules.insert({group, place / ANNUDF_GRANULE_ROWS});
     return annudfKeyOf(finalized(how, lists[list][in].accumulator), order);
   }
@@ -170,18 +170,20 @@ private:
   float sign;
   unsigned long long evaluated = 0;
   uint32_t dropped = 0;
-  mutable std::set<int64_t> seen;
+  mutable std::set<std::pair<uint32_t, uint64_t>> seen;
   mutable std::set<std::pair<uint64_t, uint32_t>> seenGranules;
 };
 
 /// All of `rows` in lists of about `size`, all of which are probed.
-Case caseOf(const std::vector<float> &accumulators, size_t size, annudf_order order, Finalize how) {
+/// \param sharing  rows that share an id, as repeated ids have it.
+Case caseOf(const std::vector<float> &accumulators, size_t size, annudf_order order, Finalize how,
+            size_t sharing = 1) {
   std::vector<std::vector<Row>> lists;
   std::vector<uint32_t> probes;
   for (size_t i = 0; i < accumulators.size(); ++i) {
     if (i % size == 0)
       probes.push_back(uint32_t(lists.size())), lists.emplace_back();
-    lists.back().push_back({accumulators[i], int64_t(i)});
+    lists.back().push_back({accumulators[i], int64_t(i / sharing)});
   }
   return {lists, probes, order, how};
 }
@@ -219,6 +221,23 @@ TEST(CudaExact, FindsWhatAScanOfAllFindsWhateverTheBoundsAreWorth) {
     if (HasFatalFailure())
       return;
   }
+}
+
+/// Rows of one key and one id are several results.
+TEST(CudaExact, RowsThatShareAnIdAndADistanceAreAllFound) {
+  std::mt19937 random(11);
+  for (const size_t sharing : {2, 7, 1000})
+    for (int i = 0; i < 20; ++i) {
+      SCOPED_TRACE(std::to_string(sharing) + " rows an id, case " + std::to_string(i));
+      const std::vector<float> numbers = randomNumbers(random, 100 + random() % 900, 5);
+      Case one = caseOf(numbers, 1 + random() % 300, ANNUDF_ORDER_MIN, Finalize::Identity, sharing);
+      const float slack = i % 2 ? 3 : 0; // Some come in order, some do not.
+      one.bound([&](float tight) { return tight - slack * float(random() % 10); });
+      for (const uint32_t k : {1u, 10u, 32u})
+        one.check(k);
+      if (HasFatalFailure())
+        return;
+    }
 }
 
 TEST(CudaExact, EvaluatesWhatBoundsLeaveAndNoMore) {

@@ -73,8 +73,9 @@ template <class Bound> struct ExactScratch {
   Bound threshold;
 };
 
-/// How many of the first `count` rows come before (key, id): rows of one key are told apart by id.
-/// \param own  how many of them are that very row.
+/// How many of the first `count` rows come before (key, id): rows of one key are told apart by id,
+/// and those of one id, too, by their places, so that no two have one rank.
+/// \param own  its own place among them, or `count` where it is none of them and comes first.
 __device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t count, uint32_t key,
                                               int64_t id, uint32_t own) {
   uint32_t rank = 0, equal = 0;
@@ -84,20 +85,21 @@ __device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t co
     rank += (four.x < key) + (four.y < key) + (four.z < key) + (four.w < key);
     equal += (four.x == key) + (four.y == key) + (four.z == key) + (four.w == key);
   }
-  if (equal > own)
+  if (equal > (own < count))
 #pragma unroll 1
     for (uint32_t i = 0; i < count; ++i)
-      rank += rows.key[i] == key && rows.id[i] < id;
+      rank +=
+          rows.key[i] == key && (rows.id[i] < id || (rows.id[i] == id && i < own && own < count));
   return rank;
 }
 
-/// The same of the first `count` rows where they are in order.
+/// How many of the first `count` rows, which are in order, come before (key, id) or are equal.
 __device__ __forceinline__ uint32_t rankInOrder(const ExactRows &rows, uint32_t count, uint32_t key,
                                                 int64_t id) {
   uint32_t low = 0, high = count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (rows.key[middle] < key || (rows.key[middle] == key && rows.id[middle] < id))
+    if (rows.key[middle] < key || (rows.key[middle] == key && rows.id[middle] <= id))
       low = middle + 1;
     else
       high = middle;
@@ -449,7 +451,7 @@ private:
         continue;
       const int64_t id = of.id[place];
       const uint32_t rank = (i < args.k ? place : rankInOrder(from, args.k, key, id)) +
-                            rankAmong(scratch.fresh, fresh, key, id, i >= args.k);
+                            rankAmong(scratch.fresh, fresh, key, id, i < args.k ? fresh : place);
       if (rank < args.k)
         to.key[rank] = key, to.id[rank] = id;
     }
