@@ -56,6 +56,16 @@ Index Implementation::buildFromHost(const IndexParams &params, const MatrixView 
   return std::move(built.index);
 }
 
+Index Implementation::storeRows(const MatrixView &rows, const RowsPlace &at,
+                                const RowsParams &params, BuildStats *stats) {
+  BuildStats local;
+  BuildStats &cost = stats ? *stats : local;
+  BuiltIndex built = at.onDevice ? builder_.rows(rows, params, at.stream, cost)
+                                 : builder_.rowsFromHost(rows, params, pieces_, cost);
+  keep(built.index, built.copy);
+  return std::move(built.index);
+}
+
 void Implementation::keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy) {
   bool made = false;
   if (copy)

@@ -54,6 +54,8 @@ public:
               const Progress &progress, BuildStats *stats) override;
   Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
                       BuildStats *stats) override;
+  Index storeRows(const MatrixView &rows, const RowsPlace &at, const RowsParams &params,
+                  BuildStats *stats) override;
   void extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
               const Progress &progress) override;
   void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,

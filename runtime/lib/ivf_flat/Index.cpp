@@ -99,13 +99,6 @@ uint32_t automaticLists(int64_t rows) {
   return static_cast<uint32_t>(std::min<double>(std::round(std::sqrt(double(rows))), kMaxLists));
 }
 
-Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads) {
-  IndexParams params;
-  params.nLists = 1, params.kmeansIterations = 1, params.threads = threads;
-  params.missingValues = missingValues && kindOf(rows.element) == NumberKind::Float;
-  return build(params, rows);
-}
-
 IndexParams checkedParams(IndexParams params, const MatrixView &base) {
   auto usage = [](const std::string &why) { throw Error(ErrorKind::Usage, why); };
   if (params.nLists > kMaxLists)

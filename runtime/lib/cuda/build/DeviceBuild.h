@@ -38,6 +38,12 @@ public:
   BuiltIndex buildFromHost(const IndexParams &params, const MatrixView &base, PinnedPieces &pieces,
                            const Progress &progress, BuildStats &stats);
 
+  /// As CudaBackend::storeRows, of rows on the device and on the host.
+  BuiltIndex rows(const MatrixView &rows, const RowsParams &params, void *stream,
+                  BuildStats &stats);
+  BuiltIndex rowsFromHost(const MatrixView &rows, const RowsParams &params, PinnedPieces &pieces,
+                          BuildStats &stats);
+
   /// As CudaBackend::extend and extendFromHost.
   /// \param lists  \returns those of the index, which are on the device; called where they are.
   /// \returns those that it has now; null where they are on the host.
@@ -66,6 +72,7 @@ private:
   }
   /// \returns the parameters as they are then; loads the kernels.
   IndexParams prepared(const IndexParams &params, const MatrixView &base, BuildStats &stats);
+  IndexParams preparedRows(const MatrixView &rows, const RowsParams &params, BuildStats &stats);
   BuiltIndex buildThere(const IndexParams &params, const MatrixView &base, CUstream stream,
                         const Progress &progress, BuildStats &stats);
 

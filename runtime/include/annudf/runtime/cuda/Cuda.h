@@ -50,6 +50,20 @@ struct BuildStats {
   bool listsOnDevice = false; ///< Else it was too small for them.
 };
 
+/// How rows are stored for exact searches.
+struct RowsParams {
+  RowIds ids = {};            ///< In host memory.
+  bool missingValues = false; ///< As of Index::ofOneList.
+  int threads = 0;            ///< As IndexParams::threads.
+  Progress progress = {};     ///< Stage "add".
+};
+
+/// Where rows are.
+struct RowsPlace {
+  bool onDevice = false;
+  void *stream = nullptr; ///< Of rows on the device: what has written them is enqueued there.
+};
+
 /// Safe to call from many threads. Device copies of indexes are kept while their
 /// generation is current, linked kernels by metric digest and element type.
 class CudaBackend : public Backend {
@@ -100,6 +114,14 @@ public:
   /// Error(Environment) where it is what is free.
   virtual Index buildFromHost(const IndexParams &params, const MatrixView &base,
                               const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
+
+  /// As Index::ofOneList, with the list on the device alone: nothing of rows on the device goes
+  /// through the host, and rows on the host go there a piece at a time. Waits until it is done; the
+  /// rows are needed no longer then.
+  /// \throws as Index::ofOneList; Error(Usage) for 2^32 rows and more, and as searchDevice() for
+  /// memory and stream; Error(Environment) where the device has no room for all of them.
+  virtual Index storeRows(const MatrixView &rows, const RowsPlace &at, const RowsParams &params,
+                          BuildStats *stats = nullptr) = 0;
 
   /// As Index::extend, of rows in device memory. Where the index's lists are on this device
   /// (Index::device()) they stay there: a list, and an adaptive center, is, to the bit where the

@@ -53,6 +53,12 @@ struct NewIds {
   bool allowRepeated = false;   ///< Ids that are given twice or are in the index already.
 };
 
+/// Ids of rows that are searched exactly.
+struct RowIds {
+  const int64_t *ids = nullptr; ///< One for each row, 0 or above and different.
+  int64_t first = 0;            ///< Without those: ids go on from here.
+};
+
 class Index;
 
 /// An index that was made where its rows are.
@@ -81,9 +87,12 @@ public:
   /// missing values of elements that have no NaN.
   static Index build(const IndexParams &params, const MatrixView &base,
                      const Progress &progress = {});
-  /// All rows in one list, for exact searches.
+  /// All rows in one list, for exact searches; without k-means.
   /// \param missingValues  whether the metric takes them; only floats have NaN to stand for one.
-  static Index ofOneList(const MatrixView &rows, bool missingValues, int threads = 0);
+  /// \throws Error(Input) on no rows, coordinates that are not finite, and ids that are below 0 or
+  /// repeated.
+  static Index ofOneList(const MatrixView &rows, bool missingValues, int threads = 0,
+                         const RowIds &ids = {}, const Progress &progress = {});
   /// Adds rows. On any error the index is as before.
   /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
