@@ -6,10 +6,10 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* Both copy the rows into an index of one list and scan it. Who searches the *|
-|* same rows again builds that index once, annudf_ivf_flat_build with one list, *|
-|* and searches it with one probe. Rows and queries may have missing values   *|
-|* (NaN) where the metric says missing_values.                                *|
+|* Every row is looked at. A store of rows is an index of one list, made       *|
+|* without k-means, that annudf_ivf_flat_search searches with one probe. Rows *|
+|* and queries may have missing values (NaN) where the metric says            *|
+|* missing_values.                                                            *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -22,7 +22,35 @@
 extern "C" {
 #endif
 
-/** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them.
+typedef struct annudf_brute_force_build_options {
+  size_t size;              /**< sizeof(annudf_brute_force_build_options).                   */
+  int32_t memory;           /**< enum annudf_memory: where the rows are.                     */
+  int32_t threads;          /**< Of the host; 0: all cores.                                  */
+  int32_t missing_values;   /**< Not 0: a coordinate of floats may be NaN.                   */
+  annudf_progress progress; /**< May be NULL; stage "add".                                  */
+  void *progress_user;      /**< Handed to it.                                               */
+} annudf_brute_force_build_options;
+
+/** Stores rows for exact searches; they are needed no longer afterwards.
+ * \param backend  a CUDA backend: the store is on its device alone until the host needs it. Rows in
+ * its memory do not leave it, rows in host memory go there a piece at a time. NULL or a CPU
+ * backend: the store is in host memory, as the rows must be.
+ * \param ids      in host memory, one for each row, 0 or above and different. NULL: the numbers of
+ * the rows.
+ * \param options  may be NULL.
+ * \param stream   of rows on a device: what has written them is enqueued there; waited for.
+ * \param index    of one list; to be destroyed by annudf_ivf_flat_destroy.
+ * \param stats    may be NULL; of a store on a device.
+ * ANNUDF_INPUT for no rows, a coordinate that is not finite, and ids that are below 0 or repeated.
+ * ANNUDF_ENVIRONMENT where there is no room for all rows. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset, const int64_t *ids,
+                         const annudf_brute_force_build_options *options, uint64_t stream,
+                         annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
+
+/** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them. A piece
+ * of the rows at a time is stored, on the CPU of some 64 MiB, and searched; on a GPU all of them
+ * where it has room.
  * \param captures  bound for this metric, these dims and, where it reads one entry a row or a
  * query, these rows and queries: an array with more entries than rows is refused. NULL if it has
  * none.

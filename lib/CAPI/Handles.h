@@ -105,6 +105,10 @@ runtime::Progress toProgress(annudf_progress progress, void *user);
 /// \throws Error(Usage) "NAME = VALUE: must be between LEAST and MOST".
 int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
 
+void checkBuildStats(const Call &call, const annudf_ivf_flat_build_stats *stats);
+/// The caller's struct may be an older, shorter one, or null.
+void give(annudf_ivf_flat_build_stats *to, const runtime::BuildStats &from);
+
 } // namespace annudf::capi
 
 #endif // ANNUDF_LIB_CAPI_HANDLES_H

@@ -115,6 +115,25 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
   });
 }
 
+void capi::checkBuildStats(const Call &call, const annudf_ivf_flat_build_stats *stats) {
+  constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
+  if (stats && stats->size < kSmallest)
+    call.refuse("annudf_ivf_flat_build_stats.size is " + std::to_string(stats->size) +
+                ", at least " + std::to_string(kSmallest) +
+                " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+}
+
+void capi::give(annudf_ivf_flat_build_stats *to, const runtime::BuildStats &from) {
+  if (!to)
+    return;
+  annudf_ivf_flat_build_stats filled = {};
+  filled.size = to->size;
+  filled.train_ms = from.trainMs, filled.add_ms = from.addMs, filled.copy_ms = from.copyMs;
+  filled.pieces = from.pieces, filled.device_bytes = from.deviceBytes;
+  filled.lists_on_device = from.listsOnDevice;
+  std::memcpy(to, &filled, std::min(to->size, sizeof filled));
+}
+
 /// A build on a device: `build` makes the index of the request, and says what it cost.
 template <class Build>
 static void buildThere(const Call &call, const annudf_backend *backend, const annudf_vectors *base,
@@ -123,24 +142,13 @@ static void buildThere(const Call &call, const annudf_backend *backend, const an
                        const Build &build) {
   call.refuseNull(backend, "backend");
   call.refuseNull(index, "index");
-  constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
-  if (stats && stats->size < kSmallest)
-    call.refuse("annudf_ivf_flat_build_stats.size is " + std::to_string(stats->size) +
-                ", at least " + std::to_string(kSmallest) +
-                " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+  checkBuildStats(call, stats);
   const BuildRequest request(call, base, nLists, options);
   if (!backend->cuda)
     call.refuse("the backend is " + backend->description + "; it has no device memory");
   runtime::BuildStats cost;
   *index = new annudf_ivf_flat_index(build(*backend->cuda, request, cost));
-  if (!stats)
-    return;
-  annudf_ivf_flat_build_stats filled = {};
-  filled.size = stats->size;
-  filled.train_ms = cost.trainMs, filled.add_ms = cost.addMs, filled.copy_ms = cost.copyMs;
-  filled.pieces = cost.pieces, filled.device_bytes = cost.deviceBytes;
-  filled.lists_on_device = cost.listsOnDevice;
-  std::memcpy(stats, &filled, std::min(stats->size, sizeof filled));
+  give(stats, cost);
 }
 
 annudf_status annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base,

@@ -128,29 +128,6 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
   });
 }
 
-annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artifact *artifact,
-                                     const annudf_captures *captures, const annudf_vectors *dataset,
-                                     const annudf_vectors *queries, int64_t k,
-                                     const annudf_ivf_flat_search_options *options, int64_t *ids,
-                                     float *distances, annudf_ivf_flat_search_stats *stats) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(ids, "ids");
-    call.refuseNull(distances, "distances");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    const runtime::Index index = runtime::Index::ofOneList(toMatrix(call, dataset, "dataset"),
-                                                           artifact->value.manifest.missingValues);
-    const runtime::BoundCaptures &bound = captures ? captures->value : arguments.none;
-    runtime::checkOwnRows(bound, index.size());
-    runtime::SearchParams params = arguments.params;
-    params.nProbes = 1;
-    runtime::SearchStats cost;
-    backend->value->search(index, {artifact->value, artifact->digest, arguments.origin}, bound,
-                           arguments.queries, number, params, ids, distances, &cost);
-    give(stats, cost);
-  });
-}
-
 annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_artifact *artifact,
                                        const annudf_captures *captures, const annudf_vectors *x,
                                        const annudf_vectors *y,

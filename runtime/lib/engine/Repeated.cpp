@@ -37,21 +37,8 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
   SearchStats cost;
   backend.search(index, metric, captures, queries, k, params, found.ids.data(),
                  found.distances.data(), &cost);
-  if (stats) {
-    stats->linkMs += cost.linkMs, stats->links += cost.links;
-    stats->diskHits += cost.diskHits;
-    if (!cost.fault.empty())
-      stats->fault = cost.fault;
-    stats->uploadMs += cost.uploadMs, stats->searchMs += cost.searchMs;
-    stats->family = cost.family, stats->why = cost.why, stats->slow = cost.slow;
-    stats->passingShare = cost.passingShare;
-    stats->workspaceBytes = std::max(stats->workspaceBytes, cost.workspaceBytes);
-    for (const StageTime &stage : cost.stages)
-      addStage(stats->stages, stage.name, stage.ms);
-    stats->rowsPerQuery += cost.rowsPerQuery;
-    stats->evaluatedPerQuery += cost.evaluatedPerQuery;
-    stats->addPairs(cost);
-  }
+  if (stats)
+    addCost(*stats, cost);
   return found;
 }
 
@@ -99,6 +86,22 @@ int64_t hits(const Found &truth, const Found &found, int64_t queries, int k, boo
 }
 
 } // namespace
+
+void addCost(SearchStats &to, const SearchStats &cost) {
+  to.linkMs += cost.linkMs, to.links += cost.links;
+  to.diskHits += cost.diskHits;
+  if (!cost.fault.empty())
+    to.fault = cost.fault;
+  to.uploadMs += cost.uploadMs, to.searchMs += cost.searchMs;
+  to.family = cost.family, to.why = cost.why, to.slow = cost.slow;
+  to.passingShare = cost.passingShare;
+  to.workspaceBytes = std::max(to.workspaceBytes, cost.workspaceBytes);
+  for (const StageTime &stage : cost.stages)
+    addStage(to.stages, stage.name, stage.ms);
+  to.rowsPerQuery += cost.rowsPerQuery;
+  to.evaluatedPerQuery += cost.evaluatedPerQuery;
+  to.addPairs(cost);
+}
 
 RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const MetricView &metric,
                                 const BoundCaptures &captures, const MatrixView &queries,

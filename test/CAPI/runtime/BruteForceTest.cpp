@@ -62,6 +62,66 @@ TEST_F(CApiBruteForce, KnnEqualsASearchOfAllLists) {
   }
 }
 
+TEST_F(CApiBruteForce, AStoreOfRowsIsSearchedAsKnnSearches) {
+  constexpr int64_t k = 9;
+  Found found = foundFor(queries, k), same = found;
+  ASSERT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, k, nullptr,
+                                           same.ids.data(), same.distances.data(), nullptr)),
+            "ok");
+  std::vector<int64_t> ids(1003);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = int64_t(5000 - i);
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options, options.threads = 2;
+  annudf_ivf_flat_build_stats cost = {};
+  cost.size = sizeof cost;
+  for (annudf_backend *const on :
+       {static_cast<annudf_backend *>(nullptr), static_cast<annudf_backend *>(backend)})
+    for (const int64_t *given :
+         {static_cast<const int64_t *>(nullptr), static_cast<const int64_t *>(ids.data())}) {
+      OwnedIndex store;
+      ASSERT_EQ(outcome(annudf_brute_force_build(on, &rows, given, &options, 0, &store, &cost)),
+                "ok");
+      EXPECT_EQ(annudf_ivf_flat_n_lists(store), 1);
+      EXPECT_EQ(annudf_ivf_flat_size(store), 1003);
+      EXPECT_EQ(cost.lists_on_device, 0);
+      ASSERT_EQ(
+          outcome(annudf_ivf_flat_search(backend, store, artifact, captures, &asked, k, 1, nullptr,
+                                         found.ids.data(), found.distances.data(), nullptr)),
+          "ok");
+      if (given)
+        for (int64_t &id : found.ids)
+          id = 5000 - id;
+      EXPECT_EQ(found, same);
+    }
+}
+
+TEST_F(CApiBruteForce, AStoreRefuses) {
+  OwnedIndex store;
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options;
+  annudf_vectors few = asked;
+  few.rows = 3;
+  const auto built = [&](const annudf_vectors *from, const int64_t *ids) {
+    return outcome(annudf_brute_force_build(backend, from, ids, &options, 0, &store, nullptr));
+  };
+  const int64_t twice[] = {4, 0, 4}, below[] = {0, -1, 2};
+  EXPECT_EQ(built(&few, twice),
+            "input: base: id 4 of row 2 is that of row 0 too; give each row an id of its own");
+  EXPECT_EQ(built(&few, below), "input: base: id -1 of row 1 is below 0");
+  EXPECT_EQ(built(nullptr, nullptr), "usage: annudf_brute_force_build: dataset is NULL");
+  few.rows = 0;
+  EXPECT_EQ(built(&few, nullptr), "input: base: it has no rows");
+  options.memory = 5;
+  EXPECT_EQ(built(&rows, nullptr),
+            "usage: annudf_brute_force_build: options.memory is 5, which is no enum annudf_memory");
+  options.memory = ANNUDF_MEMORY_CUDA;
+  EXPECT_EQ(built(&rows, nullptr).find("usage: annudf_brute_force_build: the backend is CPU"), 0u);
+  EXPECT_EQ(
+      outcome(annudf_brute_force_build(nullptr, &rows, nullptr, &options, 0, &store, nullptr)),
+      "usage: annudf_brute_force_build: backend is NULL");
+}
+
 TEST_F(CApiBruteForce, PairwiseDistances) {
   std::vector<float> all(45 * 1003, -777.0f), ofIndex = all;
   ASSERT_EQ(outcome(annudf_pairwise_distance(backend, artifact, captures, &asked, &rows, nullptr,

@@ -168,7 +168,8 @@ BuiltIndex IndexBuilder::rows(const MatrixView &rows, const RowsParams &params, 
   report(params.progress, "add", 0);
   const NaNs nans = made.missingValues ? NaNs::Missing : NaNs::Refused;
   if (const auto found = firstNotFinite(context_, *kernels_, rows, nans, on))
-    checkBase({found->bytes.data(), 1, rows.dims, rows.element}, made, found->row);
+    checkBase({found->bytes.data(), 1, rows.dims, rows.element}, made,
+              found->row + params.ids.first);
   RowsBuilder builder(context_, kernels_, made, rows, on);
   builder.makeRoom(builder.centerThere());
   builder.pack();
@@ -201,7 +202,8 @@ BuiltIndex IndexBuilder::rowsFromHost(const MatrixView &rows, const RowsParams &
         ANNUDF_CUDA(cuMemcpyHtoDAsync, raw.device(), from, count * bytes, stream.get());
         builder.place(raw.device(), first, count);
         // While the device works, and in the piece that the cache still holds.
-        checkBase({from, int64_t(count), rows.dims, rows.element}, made, int64_t(first));
+        checkBase({from, int64_t(count), rows.dims, rows.element}, made,
+                  int64_t(first) + params.ids.first);
       },
       params.progress, "add");
   BuiltIndex built = builder.finish(params.ids, largest);

@@ -20,6 +20,9 @@
 
 namespace annudf::runtime {
 
+/// Adds what one of several searches cost; what kernels ran is that of the last.
+void addCost(SearchStats &to, const SearchStats &cost);
+
 /// Neighbours of queries that have different numbers of them: those of query q are
 /// [offsets[q], offsets[q + 1]), the best first.
 struct RadiusNeighbors {
