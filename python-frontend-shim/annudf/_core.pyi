@@ -217,6 +217,12 @@ class Index:
         Trains the centers on the C-contiguous matrix at `address` and adds its rows unless `train_only`. An exception of `progress` stops the work.
         """
 
+    @staticmethod
+    def of_rows(address: int, rows: int, dims: int, element: str, ids_address: int | None = None, missing_values: bool = False, threads: int = 0, progress: Callable[[str, float], None] | None = None) -> Index:
+        """
+        All rows of the C-contiguous matrix at `address` in one list, without k-means.
+        """
+
     def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
         """
         Adds rows; without ids they go on from `row_extent`. `result` is what the work gives.
@@ -455,6 +461,11 @@ class Backend:
         The same of a matrix at a host address, on the device. With it come also the pieces in which it went there, and whether the lists are there.
         """
 
+    def store_rows(self, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, missing_values: bool = False, threads: int = 0, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
+        """
+        As Index.of_rows, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address. With it comes what it cost, as of build_index.
+        """
+
     def extending(self, index: Index, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
         """
         As Index.extending, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address.
@@ -527,6 +538,9 @@ class Backend:
     def copy(self, dst: int, src: int, size: int, stream: int) -> None:
         """Enqueues a copy between any two of host and device memory."""
 
+    def merge_parts(self, distances: int, ids: int, out_distances: int, out_ids: int, parts: int, queries: int, found: int, translations: Sequence[int], largest_is_best: bool, k: int, stream: int) -> None:
+        """Enqueues annudf._core.merge_parts on `stream`, at device addresses."""
+
     def synchronize(self, stream: int) -> None:
         """Waits for all work enqueued on `stream`."""
 
@@ -543,9 +557,9 @@ def describe_environment() -> dict[str, str | bool | list[str]]:
     What this build and this machine offer. `X_found` false: `X` says why not.
     """
 
-def merge_parts(backend: Backend | None, distances: int, ids: int, out_distances: int, out_ids: int, parts: int, queries: int, found: int, translations: Sequence[int], largest_is_best: bool, k: int, stream: int = 0, threads: int = 0) -> None:
+def merge_parts(distances: int, ids: int, out_distances: int, out_ids: int, parts: int, queries: int, found: int, translations: Sequence[int], largest_is_best: bool, k: int, threads: int = 0) -> None:
     """
-    The k best of `parts` x `queries` x `found` results at host addresses, or, with a backend of a device, enqueued on `stream`, at device addresses.
+    The k best of `parts` x `queries` x `found` results, at host addresses.
     """
 
 class ArrayView:

@@ -26,7 +26,7 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import build_of, distinct_ids
+from annudf.ivf_flat._index import distinct_ids, store_rows
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
 
@@ -34,7 +34,9 @@ __all__ = ["Index", "build", "knn", "load", "save", "search"]
 
 
 class Index:
-    """Rows to search exactly, in host memory; a GPU gets its copy at the first search there.
+    """Rows to search exactly: on the device of a device array, else in host memory.
+
+    A GPU gets its copy of rows in host memory at the first search there.
 
     Made by :func:`build` and :func:`load`.
     """
@@ -113,14 +115,7 @@ def one_list(
 
     `ids` are those of :func:`ids_of`.
     """
-    params = ivf_flat.IndexParams(
-        n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values, add_data_on_build=ids is None
-    )
-    index = build_of(params, dataset, resources, progress)
-    if ids is None:
-        index._ids = Ids.EXACT
-        return index
-    return ivf_flat.extend(index, dataset, ids, resources, progress=progress)
+    return store_rows(dataset, metric.missing_values, ids, resources, progress)
 
 
 @contextlib.contextmanager
@@ -150,7 +145,7 @@ def build(
     Parameters
     ----------
     dataset : array of shape (n_rows, dim)
-        As for :func:`annudf.ivf_flat.build`; copied.
+        As for :func:`annudf.ivf_flat.build`; copied, of a device array on its device.
     metric : Metric or str, default "sqeuclidean"
         What rows are ranked by: a function decorated with :func:`annudf.metric`, or the name of a built-in
         metric, as for :class:`annudf.ivf_flat.SearchParams`.

@@ -139,6 +139,57 @@ static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr
       {address, rows, dims, element}, options, function);
 }
 
+/// Rows of an exact search, and how they are stored.
+struct Stored {
+  Rows rows;
+  std::optional<uintptr_t> ids;
+  bool missingValues;
+  int32_t threads;
+  const std::optional<ProgressFunction> &function;
+};
+
+/// \param backend  of a device, or null.
+/// \param stream   none: the rows are at a host address.
+static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
+                                               std::optional<uint64_t> stream, const Stored &of) {
+  const annudf_vectors dataset =
+      vectors(of.rows.address, of.rows.rows, of.rows.dims, parseElement(of.rows.element));
+  Progress progress(of.function);
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options;
+  options.memory = stream ? ANNUDF_MEMORY_CUDA : ANNUDF_MEMORY_HOST;
+  options.threads = of.threads;
+  options.missing_values = of.missingValues;
+  options.progress = &Progress::report;
+  options.progress_user = &progress;
+  annudf_ivf_flat_index *index = nullptr;
+  annudf_ivf_flat_build_stats stats = noStats();
+  const auto *ids = reinterpret_cast<const int64_t *>(of.ids.value_or(0));
+  const Outcome status = withoutGil([&] {
+    return annudf_brute_force_build(backend, &dataset, ids, &options, stream.value_or(0), &index,
+                                    &stats);
+  });
+  Index result{IndexPtr(index)};
+  progress.check(status);
+  return {std::move(result), costOf(stats)};
+}
+
+static Index ofRows(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
+                    std::optional<uintptr_t> ids, bool missingValues, int32_t threads,
+                    const std::optional<ProgressFunction> &function) {
+  return storeRowsOn(nullptr, std::nullopt,
+                     {{address, rows, dims, element}, ids, missingValues, threads, function})
+      .first;
+}
+
+static std::pair<Index, BuildCost>
+storeRows(const Backend &backend, std::optional<uint64_t> stream, uintptr_t address, int64_t rows,
+          int64_t dims, const std::string &element, std::optional<uintptr_t> ids,
+          bool missingValues, int32_t threads, const std::optional<ProgressFunction> &function) {
+  return storeRowsOn(backend.handle.get(), stream,
+                     {{address, rows, dims, element}, ids, missingValues, threads, function});
+}
+
 using ExtendCall =
     std::function<annudf_status(annudf_ivf_flat_index *, const annudf_vectors *, const int64_t *,
                                 const annudf_ivf_flat_extend_options *)>;
@@ -239,6 +290,12 @@ void addBuilds(nb::class_<Backend> &backend) {
            "options"_a, "progress"_a.none() = nb::none(),
            "The same of a matrix at a host address, on the device. With it come also the pieces "
            "in which it went there, and whether the lists are there.")
+      .def("store_rows", &storeRows, "stream"_a.none(), "address"_a, "rows"_a, "dims"_a,
+           "element"_a, "ids_address"_a.none() = nb::none(), "missing_values"_a = false,
+           "threads"_a = 0, "progress"_a.none() = nb::none(),
+           "As Index.of_rows, on the device, of rows at a device address that are written on "
+           "`stream`, or, where it is None, at a host address. With it comes what it cost, as of "
+           "build_index.")
       .def("extending", &extendingThere, "index"_a, "stream"_a.none(), "address"_a, "rows"_a,
            "dims"_a, "element"_a, "ids_address"_a.none() = nb::none(),
            "progress"_a.none() = nb::none(), "result"_a.none() = nb::none(),
@@ -359,6 +416,10 @@ void addIndex(nb::module_ &module) {
                   "progress"_a.none() = nb::none(),
                   "Trains the centers on the C-contiguous matrix at `address` and adds its rows "
                   "unless `train_only`. An exception of `progress` stops the work.")
+      .def_static("of_rows", &ofRows, "address"_a, "rows"_a, "dims"_a, "element"_a,
+                  "ids_address"_a.none() = nb::none(), "missing_values"_a = false, "threads"_a = 0,
+                  "progress"_a.none() = nb::none(),
+                  "All rows of the C-contiguous matrix at `address` in one list, without k-means.")
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
            "result"_a.none() = nb::none(), "allow_repeated_ids"_a = false,

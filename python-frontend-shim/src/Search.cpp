@@ -273,10 +273,11 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
   return stats;
 }
 
-void mergeParts(const Backend *backend, uintptr_t distances, uintptr_t ids, uintptr_t outDistances,
-                uintptr_t outIds, int64_t parts, int64_t queries, int64_t found,
-                const std::vector<int64_t> &translations, bool isLargestBest, int64_t k,
-                uint64_t stream, int32_t threads) {
+/// \param backend  of a device, or null for addresses of the host.
+void mergePartsOn(annudf_backend *backend, uintptr_t distances, uintptr_t ids,
+                  uintptr_t outDistances, uintptr_t outIds, int64_t parts, int64_t queries,
+                  int64_t found, const std::vector<int64_t> &translations, bool isLargestBest,
+                  int64_t k, uint64_t stream, int32_t threads) {
   annudf_partial_results given = {};
   given.size = sizeof given;
   given.ids = reinterpret_cast<const int64_t *>(ids);
@@ -287,10 +288,25 @@ void mergeParts(const Backend *backend, uintptr_t distances, uintptr_t ids, uint
   given.memory = backend ? ANNUDF_MEMORY_CUDA : ANNUDF_MEMORY_HOST;
   given.threads = threads;
   check(withoutGil([&] {
-    return annudf_merge_parts(backend ? backend->handle.get() : nullptr, &given, k,
-                              reinterpret_cast<int64_t *>(outIds),
+    return annudf_merge_parts(backend, &given, k, reinterpret_cast<int64_t *>(outIds),
                               reinterpret_cast<float *>(outDistances), stream);
   }));
+}
+
+void mergeParts(uintptr_t distances, uintptr_t ids, uintptr_t outDistances, uintptr_t outIds,
+                int64_t parts, int64_t queries, int64_t found,
+                const std::vector<int64_t> &translations, bool isLargestBest, int64_t k,
+                int32_t threads) {
+  mergePartsOn(nullptr, distances, ids, outDistances, outIds, parts, queries, found, translations,
+               isLargestBest, k, 0, threads);
+}
+
+void mergePartsThere(const Backend &self, uintptr_t distances, uintptr_t ids,
+                     uintptr_t outDistances, uintptr_t outIds, int64_t parts, int64_t queries,
+                     int64_t found, const std::vector<int64_t> &translations, bool isLargestBest,
+                     int64_t k, uint64_t stream) {
+  mergePartsOn(self.handle.get(), distances, ids, outDistances, outIds, parts, queries, found,
+               translations, isLargestBest, k, stream, 0);
 }
 
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
@@ -452,6 +468,9 @@ void addSearch(nb::module_ &module) {
            "Device memory that may be used on `stream` from now on.")
       .def("copy", &copy, "dst"_a, "src"_a, "size"_a, "stream"_a,
            "Enqueues a copy between any two of host and device memory.")
+      .def("merge_parts", &mergePartsThere, "distances"_a, "ids"_a, "out_distances"_a, "out_ids"_a,
+           "parts"_a, "queries"_a, "found"_a, "translations"_a, "largest_is_best"_a, "k"_a,
+           "stream"_a, "Enqueues annudf._core.merge_parts on `stream`, at device addresses.")
       .def("synchronize", &synchronize, "stream"_a, "Waits for all work enqueued on `stream`.")
       .def("record", &record, "stream"_a, "All work enqueued on `stream` until now.");
 
@@ -460,11 +479,10 @@ void addSearch(nb::module_ &module) {
   module.def("describe_environment", &describeEnvironment,
              nb::sig("def describe_environment() -> dict[str, str | bool | list[str]]"),
              "What this build and this machine offer. `X_found` false: `X` says why not.");
-  module.def("merge_parts", &mergeParts, "backend"_a.none(), "distances"_a, "ids"_a,
-             "out_distances"_a, "out_ids"_a, "parts"_a, "queries"_a, "found"_a, "translations"_a,
-             "largest_is_best"_a, "k"_a, "stream"_a = 0, "threads"_a = 0,
-             "The k best of `parts` x `queries` x `found` results at host addresses, or, with a "
-             "backend of a device, enqueued on `stream`, at device addresses.");
+  module.def("merge_parts", &mergeParts, "distances"_a, "ids"_a, "out_distances"_a, "out_ids"_a,
+             "parts"_a, "queries"_a, "found"_a, "translations"_a, "largest_is_best"_a, "k"_a,
+             "threads"_a = 0,
+             "The k best of `parts` x `queries` x `found` results, at host addresses.");
 }
 
 } // namespace annudf::python

@@ -33,7 +33,7 @@ struct search_params {
   std::string family = {};  ///< As of ivf_flat::search_params.
 };
 
-/// Rows to search exactly, in host memory, with the metric to rank them by.
+/// Rows to search exactly, with the metric to rank them by.
 class index {
 public:
   annudf::element element() const noexcept { return rows_.element(); }
@@ -60,16 +60,45 @@ struct index_params {
   std::stop_token stop = {};
 };
 
-/// Copies the rows, whose ids are 0, 1, ....
-inline index build(const index_params &params, const vectors &dataset) {
-  return {ivf_flat::build({.n_lists = 1,
-                           .kmeans_n_iters = 1,
-                           .missing_values = params.missing_values,
-                           .threads = params.threads,
-                           .progress = params.progress,
-                           .stop = params.stop},
-                          dataset),
-          params.metric};
+namespace impl {
+/// \param memory, stream  where the rows are, and where what has written them is enqueued.
+inline index stored(const index_params &params, annudf_backend *on, const annudf_vectors &rows,
+                    std::span<const std::int64_t> ids, annudf_memory memory, std::uint64_t stream) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
+    throw error(errc::usage,
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+  detail::reporting reporting(params.progress, params.stop);
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options;
+  options.memory = memory, options.threads = params.threads;
+  options.missing_values = params.missing_values;
+  options.progress = reporting.function(), options.progress_user = reporting.user();
+  annudf_ivf_flat_index *made = nullptr;
+  const annudf_status status = annudf_brute_force_build(
+      on, &rows, ids.empty() ? nullptr : ids.data(), &options, stream, &made, nullptr);
+  ivf_flat::index result(made);
+  reporting.check(status);
+  return {std::move(result), params.metric};
+}
+} // namespace impl
+
+/// Copies the rows to a store in host memory.
+/// \param ids  one for each row, 0 or above and different; empty: 0, 1, ....
+inline index build(const index_params &params, const vectors &dataset,
+                   std::span<const std::int64_t> ids = {}) {
+  return impl::stored(params, nullptr, dataset.c(), ids, ANNUDF_MEMORY_HOST, 0);
+}
+/// The same of rows in device memory, which stay there, when the stream has got to where they are
+/// written.
+inline index build(const index_params &params, const device_vectors &dataset,
+                   std::span<const std::int64_t> ids = {}) {
+  return impl::stored(params, backend::shared(dataset.device()).c(), dataset.c(), ids,
+                      ANNUDF_MEMORY_CUDA, dataset.stream().c());
+}
+/// The same of rows in host memory, which go to the backend's device a piece at a time.
+inline index build(const index_params &params, const vectors &dataset, const backend &on,
+                   std::span<const std::int64_t> ids = {}) {
+  return impl::stored(params, on.c(), dataset.c(), ids, ANNUDF_MEMORY_HOST, 0);
 }
 
 namespace impl {
@@ -104,8 +133,8 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
   ivf_flat::search(in.rows(), queries, k, distances, neighbors, impl::one_list(in, params));
 }
 
-/// The k best of all rows of `dataset` for each query, in one call. Who searches the same rows
-/// again builds an index once.
+/// The k best of all rows of `dataset` for each query, in one call, which stores a piece of the
+/// rows at a time. Who searches the same rows again builds an index once.
 inline search_result knn(const vectors &dataset, const vectors &queries, std::int64_t k,
                          const search_params &params = {}) {
   search_result found = detail::room_for(queries.rows(), k);

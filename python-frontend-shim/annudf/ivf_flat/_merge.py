@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from annudf._support.checks import check_int, shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DeviceError
 from annudf.ivf_flat._search import result_array, run
-
-if TYPE_CHECKING:
-    from annudf._core import Backend
 
 _MAX_QUERIES = 2**31 - 1
 
@@ -112,27 +109,21 @@ def knn_merge_parts(
     _refuse_shared(dict(zip(("in_distances", "in_neighbors", "distances", "neighbors"), views, strict=True)))
     if queries == 0:
         return distances, neighbors
-
-    def merged(engine: Backend | None) -> None:
-        merge_parts(
-            engine,
-            from_distances.address,
-            from_neighbors.address,
-            to_distances.address,
-            to_neighbors.address,
-            parts,
-            queries,
-            found,
-            added,
-            order == "max",
-            k,
-            stream,
-            backends.get_num_threads(),
-        )
-
+    arguments = (
+        from_distances.address,
+        from_neighbors.address,
+        to_distances.address,
+        to_neighbors.address,
+        parts,
+        queries,
+        found,
+        added,
+        order == "max",
+        k,
+    )
     run(
-        lambda: merged(None),
-        lambda: merged(backends.backend(device)),
+        lambda: merge_parts(*arguments, backends.get_num_threads()),
+        lambda: backends.backend(device).merge_parts(*arguments, stream),
         views,
         device,
         stream,

@@ -61,6 +61,41 @@ TEST_F(CppDevice, BuildsOfDeviceMemory) {
   EXPECT_TRUE(stats.lists_on_device);
 }
 
+/// Wherever the rows are, the store is on the device and finds what one of the host finds.
+TEST_F(CppDevice, StoresRowsForExactSearch) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const annudf::matrix_view<const float> here(reinterpret_cast<const float *>(base.encoded.data()),
+                                              base.rows, kDims);
+  const auto rows = gpu.to_device(here);
+  const annudf::vectors hostRows(base.encoded.data(), base.rows, kDims, annudf::element::f32);
+  const annudf::brute_force::index_params params = {.metric = bound};
+  std::vector<int64_t> ids(static_cast<size_t>(base.rows));
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = int64_t(9000 - 2 * i);
+  for (const std::span<const int64_t> given :
+       {std::span<const int64_t>(), std::span<const int64_t>(ids)}) {
+    const auto store = annudf::brute_force::build(params, hostRows, given);
+    const annudf::brute_force::search_params on = {.backend = gpu};
+    const auto expected = annudf::brute_force::search(store, *host, kK, on);
+    for (const auto &there : {annudf::brute_force::build(params, rows.view(), given),
+                              annudf::brute_force::build(params, hostRows, gpu, given)}) {
+      EXPECT_EQ(there.rows().device(), 0);
+      EXPECT_EQ(there.size(), base.rows);
+      const auto found = annudf::brute_force::search(there, *host, kK, on);
+      EXPECT_EQ(found.neighbors, expected.neighbors);
+      EXPECT_EQ(found.distances, expected.distances);
+    }
+    if (given.empty()) {
+      const auto once =
+          annudf::brute_force::knn(hostRows, *host, kK, {.metric = bound, .backend = gpu});
+      EXPECT_EQ(once.neighbors, expected.neighbors);
+      EXPECT_EQ(once.distances, expected.distances);
+    }
+  }
+  ids.pop_back();
+  EXPECT_THROW((void)annudf::brute_force::build(params, rows.view(), ids), annudf::error);
+}
+
 TEST_F(CppDevice, BuildsOfHostMemory) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   const annudf::vectors rows(base.encoded.data(), base.rows, kDims, annudf::element::f32);

@@ -93,6 +93,19 @@ class Gpu:
         self.log.append(("build from host", None))
         return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 1, True)
 
+    def store_rows(self, stream, *arguments):
+        from annudf import _core
+
+        self.log.append(("store", stream))
+        return _core.Index.of_rows(*arguments), (0.0, 0.0, 0.0, 0, True)
+
+    def merge_parts(self, *arguments):
+        from annudf import _core
+
+        *rest, stream = arguments
+        self.log.append(("merge", stream))
+        _core.merge_parts(*rest)
+
     def extending(self, index, stream, *arguments):
         self.log.append(("extend", stream))
         return index.extending(*arguments)

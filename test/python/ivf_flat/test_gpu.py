@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import annudf
-from annudf import ArgumentError, DeviceError, DtypeError, Resources, ivf_flat
+from annudf import ArgumentError, DeviceError, DtypeError, Resources, brute_force, ivf_flat
 from annudf._devices import backends
 from annudf._metric.definition import TextDefinition
 from gpu_libraries import Cupy, Torch
@@ -212,6 +212,25 @@ def test_missing_values_and_adaptive_centers_stay_on_the_device(library, caplog)
         ivf_flat.remove(some, np.arange(0, 800, 7))
     assert (index._core.device, on_host._core.device) == (0, -1)
     assert pickle.dumps(index) == pickle.dumps(on_host)
+
+
+def test_exact_search_of_device_rows(library, queries):
+    """The store stays there, whoever numbers its rows, and finds what one of the host finds."""
+    base = vectors(5000, DIMS, "float32", 1)
+    for ids in (None, np.arange(5000)[::-1] * 3):
+        expected = brute_force.knn(base, queries, 10, ids=ids)
+        index = brute_force.build(library.put(base), ids=ids)
+        assert index._index._core.device == 0
+        for rows in (library.put(base), base):  # Those of the host go there piece by piece.
+            asked = library.put(queries)
+            for found in (brute_force.search(index, asked, 10), brute_force.knn(rows, asked, 10, ids=ids)):
+                np.testing.assert_array_equal(library.get(found[1]), expected[1])
+                np.testing.assert_allclose(library.get(found[0]), expected[0], rtol=1e-5)
+        there = brute_force.build(base, ids=ids, resources=Resources(device="cuda:0"))
+        assert there._index._core.device == 0
+        assert pickle.dumps(there._index) == pickle.dumps(index._index)
+        # On the CPU, which copies them, too.
+        np.testing.assert_array_equal(brute_force.search(there, queries, 10)[1], expected[1])
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "inner_product"])

@@ -181,7 +181,7 @@ def test_ids_are_checked(ids, message):
 
 def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
     seen = []
-    for name in ("build_of", "distinct_ids"):
+    for name in ("store_rows", "distinct_ids"):
         real = getattr(brute_force, name)
         monkeypatch.setattr(brute_force, name, lambda *args, _of=real, _name=name: (seen.append(_name), _of(*args))[1])
     for call in (
@@ -190,7 +190,7 @@ def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
         lambda: brute_force.knn(ROWS, ROWS, 3, metric=counted, ids=SUBSET, exclude_self=True),
     ):
         call()
-        assert sorted(seen) == ["build_of", "distinct_ids"]
+        assert sorted(seen) == ["distinct_ids", "store_rows"]
         seen.clear()
     for wrong in (ROWS[0], np.float32(1), ROWS.astype(complex)):
         with pytest.raises(ArgumentError, match=r"argument '(Y|dataset)'"):

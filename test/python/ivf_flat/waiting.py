@@ -60,6 +60,7 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
     rows = (base.ctypes.data, len(base), DIMS, "f32")
     methods: dict[str, Callable[[], Any]] = {
         "Index.build": lambda: _core.Index.build(*rows, options),
+        "Index.of_rows": lambda: _core.Index.of_rows(*rows),
         "Index.load": lambda: _core.Index.load(str(folder / "index")),
         "Index.centers": core.centers,
         "Index.extending": extending,
