@@ -293,6 +293,14 @@ TEST_F(CppSearch, BruteForceIsASearchOfAllLists) {
   EXPECT_EQ(
       brute_force::search(brute_force::build({}, rows), query, 1, {.metric = "l1"}).distances(0, 0),
       0.0f);
+  std::vector<std::int64_t> ids(100);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = 1000 - std::int64_t(i);
+  const auto numbered = brute_force::search(brute_force::build({}, rows, ids), rows, 1);
+  for (std::int64_t i = 0; i < 100; ++i)
+    EXPECT_EQ(numbered.neighbors(i, 0), 1000 - i);
+  ids.pop_back();
+  EXPECT_EQ(error_of([&] { (void)brute_force::build({}, rows, ids); }), "1 99 ids for 100 rows");
 }
 
 TEST_F(CppSearch, FiltersOfBits) {

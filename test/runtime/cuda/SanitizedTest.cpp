@@ -22,6 +22,7 @@
 #include "cuda/plan/Families.h"
 #include "kernels/cuda/common/MatrixArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
+#include "runtime/MergeTesting.h"
 
 #include <algorithm>
 
@@ -285,4 +286,47 @@ TEST_F(CudaSanitized, DISABLED_PlantedRace) {
 
 TEST_F(CudaSanitized, DISABLED_PlantedReadPastTheEnd) {
   EXPECT_EQ(run(kReadPastTheEnd, std::make_shared<cuda::Context>(backend->device())), CUDA_SUCCESS);
+}
+
+/// Rows that are put in groups where they are, and piece by piece.
+TEST_F(CudaSanitized, StoredRows) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F16, 701, 97, 1),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F16, 9, 97, 2);
+  const auto memory = backend->allocate(base.encoded.size(), nullptr);
+  backend->copy(memory->address(), reinterpret_cast<uint64_t>(base.encoded.data()), memory->size(),
+                nullptr);
+  MatrixView there = view(base);
+  there.data = reinterpret_cast<const void *>(memory->address()); // NOLINT
+  for (const Index &index :
+       {backend->storeRows(there, {true, nullptr}, {}), backend->storeRows(view(base), {}, {})})
+    expectFound(index, metricFor("tiles"), base, queries, 5, {.nProbes = 1});
+}
+
+TEST_F(CudaSanitized, MergedParts) {
+  std::mt19937_64 random(5);
+  for (const int64_t k : {3, 40, 1100}) {
+    const MergeCase one(random, 3, 5, 500, k, 20, true);
+    const auto results = uint64_t(one.queries * k);
+    const auto put = [&](const void *from, uint64_t bytes) {
+      auto memory = backend->allocate(bytes, nullptr);
+      backend->copy(memory->address(), reinterpret_cast<uint64_t>(from), bytes, nullptr);
+      return memory;
+    };
+    const auto ids = put(one.ids.data(), one.ids.size() * 8),
+               distances = put(one.distances.data(), one.distances.size() * 4),
+               to = backend->allocate(results * 8, nullptr),
+               at = backend->allocate(results * 4, nullptr);
+    backend->mergeParts({reinterpret_cast<const int64_t *>(ids->address()),     // NOLINT
+                         reinterpret_cast<const float *>(distances->address()), // NOLINT
+                         one.parts, one.queries, one.found, one.order, one.translations},
+                        k, reinterpret_cast<int64_t *>(to->address()),      // NOLINT
+                        reinterpret_cast<float *>(at->address()), nullptr); // NOLINT
+    std::vector<int64_t> gotIds(results);
+    std::vector<float> gotDistances(results);
+    backend->copy(reinterpret_cast<uint64_t>(gotIds.data()), to->address(), results * 8, nullptr);
+    backend->copy(reinterpret_cast<uint64_t>(gotDistances.data()), at->address(), results * 4,
+                  nullptr);
+    backend->synchronize(nullptr);
+    one.check(gotIds, gotDistances);
+  }
 }
