@@ -26,9 +26,10 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import distinct_ids, store_rows
+from annudf.ivf_flat._index import distinct_ids
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
+from annudf.ivf_flat._store import store_rows
 
 __all__ = ["Index", "build", "knn", "load", "save", "search"]
 

@@ -221,7 +221,7 @@ def build_of(
     from annudf import _core
 
     place = check_resources(resources)
-    rows = _rows_of(dataset, "dataset", place)
+    rows = rows_of(dataset, "dataset", place)
     n_lists = 0 if index_params.n_lists == "auto" else index_params.n_lists
     if n_lists > rows.shape[0]:
         raise ArgumentError(
@@ -276,50 +276,6 @@ def build_of(
     return Index(core, index_params.metric)
 
 
-def store_rows(
-    dataset: Any,
-    missing_values: bool,
-    ids: npt.NDArray[np.int64] | None,
-    resources: Resources | None = None,
-    progress: bool | None = None,
-) -> Index:
-    """All rows in one list, without k-means: of a device array there, without a copy on the host.
-
-    `missing_values` of a type without NaN is passed over; `ids` are distinct, 0 or above.
-    """
-    from annudf import _core
-
-    place = check_resources(resources)
-    rows = _rows_of(dataset, "dataset", place)
-    on_host = rows.device == CPU
-    device = (place.device or CPU) if on_host else rows.device
-    bar = ProgressBar(progress)
-    arguments = (
-        rows.address,
-        rows.shape[0],
-        rows.shape[1],
-        ELEMENT_OF_DTYPE[rows.dtype],
-        None if ids is None else ids.ctypes.data,
-        missing_values and rows.dtype in _arrays.FLOATS,
-        backends.get_num_threads(),
-        bar,
-    )
-    try:
-        if device == CPU:
-            core = _core.Index.of_rows(*arguments)
-        else:
-            stream = None if on_host else transfer.ready_stream(rows, "dataset", place)
-            core, cost = backends.backend(device).store_rows(stream, *arguments)
-            logger.debug(
-                "%d vectors stored on %s in %.1f ms, copied from the host in %.1f ms", rows.shape[0], device, *cost[1:3]
-            )
-    except InputError as error:
-        raise array_at_fault(error, "dataset") from None
-    finally:
-        bar.close()
-    return Index(core, "sqeuclidean", Ids.EXACT if ids is None else Ids.GIVEN)
-
-
 def extend(
     index: Index,
     new_vectors: Any,
@@ -366,7 +322,7 @@ def extend(
     core = check_index(index)._core
     place = check_resources(resources)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
-    rows = _rows_of(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
+    rows = rows_of(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
     ids = None
     if new_indices is not None:
         ids = _ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
@@ -481,7 +437,7 @@ def remove(
         raise
 
 
-def _rows_of(
+def rows_of(
     array: Any,
     name: str,
     resources: Resources,
