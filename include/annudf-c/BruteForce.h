@@ -25,7 +25,7 @@ extern "C" {
 typedef struct annudf_brute_force_build_options {
   size_t size;              /**< sizeof(annudf_brute_force_build_options).                   */
   int32_t memory;           /**< enum annudf_memory: where the rows are.                     */
-  int32_t threads;          /**< Of the host; 0: all cores.                                  */
+  int32_t threads;          /**< On the host; 0: all cores.                                  */
   int32_t missing_values;   /**< Not 0: a coordinate of floats may be NaN.                   */
   annudf_progress progress; /**< May be NULL; stage "add".                                  */
   void *progress_user;      /**< Handed to it.                                               */

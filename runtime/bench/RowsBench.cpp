@@ -9,7 +9,7 @@
 // Times every way in which rows come to be searched exactly, and the searches then, in one run; one
 // JSON object a line:
 //
-//   annudf_rows_bench --metric proved_l2.annudf --rows 1000000 --dims 128 --batch 1000,10000
+//   annudf_rows_bench --metric l2.annudf --rows 1000000 --dims 128 --batch 1000,10000
 //
 // "store" is the time from rows, in device or host memory, to a store on the device; "search" that
 // of a search with queries and results on the device, until it is done. "k-means" is an index of

@@ -79,7 +79,7 @@ TEST(OneList, GivenIds) {
 TEST(OneList, MissingValues) {
   Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 40, 3, 5);
   auto *values = reinterpret_cast<float *>(base.storage.data());
-  for (int64_t row = 0; row < 40; ++row) // Of dimension 2 no value is there.
+  for (int64_t row = 0; row < 40; ++row) // Dimension 2 has no value.
     values[row * 3 + 2] = std::numeric_limits<float>::quiet_NaN();
   values[4] = std::numeric_limits<float>::quiet_NaN();
   const Index index = Index::ofOneList(base.view(), true);

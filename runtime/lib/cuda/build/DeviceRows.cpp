@@ -112,7 +112,7 @@ void RowsBuilder::pack() {
 void RowsBuilder::place(uint64_t from, uint64_t first, uint64_t count) {
   const annudf_device_index &args = made_->args();
   const uint64_t inTheirOrder = 0, groupBytes = args.chunks * uint64_t(kGroupRows) * 16;
-  if (first == 0) { // Of the last group some rows may not be there.
+  if (first == 0) { // The last group may lack rows.
     const uint64_t last = made_->groups() - 1;
     ANNUDF_CUDA(cuMemsetD8Async, args.rows + last * groupBytes, 0, groupBytes, stream_);
     ANNUDF_CUDA(cuMemsetD8Async, args.ids + last * kGroupRows * 8, 0xFF, kGroupRows * 8, stream_);

@@ -61,7 +61,7 @@ struct RowsParams {
 /// Where rows are.
 struct RowsPlace {
   bool onDevice = false;
-  void *stream = nullptr; ///< Of rows on the device: what has written them is enqueued there.
+  void *stream = nullptr; ///< What wrote rows on the device is enqueued there.
 };
 
 /// Safe to call from many threads. Device copies of indexes are kept while their
