@@ -325,11 +325,12 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     return failure();
   fuseProducts(module, target); // Before anything that only one target does.
   // Who calls a device function may have bound arrays without entries.
-  if (target.kind == TargetKind::Host && !isa<FunctionOp>(udf->getOperation())) {
+  if (!isa<FunctionOp>(udf->getOperation())) {
     straightenBranches(*udf, target);
     if (failed(proveLoads(*udf, target)))
       return failure();
-    tellSlowRows(module, *udf);
+    if (target.kind == TargetKind::Host)
+      tellSlowRows(module, *udf);
   }
   for (CaptureOp capture : udf->getCaptures())
     if (!capture.getValue())

@@ -87,8 +87,8 @@ mlir::LogicalResult proveLoads(ir::UdfOpInterface metric, const TargetInfo &targ
 /// before anything that a target alone does, so that all fuse the same.
 void fuseProducts(mlir::ModuleOp module, const TargetInfo &target);
 
-/// Unrolls short loops of the metric's hooks and makes selects of their branches, for a host, whose
-/// lanes are rows. What comes of it has to be proved again.
+/// Makes selects of the branches of the metric's hooks, for a GPU of small ones. For a host, whose
+/// lanes are rows, it unrolls short loops first. What comes of it has to be proved again.
 void straightenBranches(ir::UdfOpInterface metric, const TargetInfo &target);
 
 /// Adds a constant, kSlowRowsSymbol, where something may keep rows from being lanes.

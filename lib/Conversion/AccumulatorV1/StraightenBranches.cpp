@@ -9,8 +9,10 @@
 // A CPU's scan has rows as its lanes, and LLVM makes no vectors of a loop over rows that loads, or
 // calls a function of libm, below a condition. Here it is known that both are safe: an index can
 // be kept inside its extent, which has an entry at least, and arithmetic has no effect. So both
-// sides of a branch are computed and its results selected. A GPU gains by skipping the side that
-// no thread takes, so its branches stay.
+// sides of a branch are computed and its results selected.
+//
+// A GPU's threads skip a side that none of them takes, but a branch keeps the coordinates that a
+// scan has unrolled from being computed side by side. So only its small branches become selects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,20 +37,28 @@ namespace {
 /// fewer by itself; of larger ones the copies would take long to optimise.
 constexpr uint64_t kMostUnrolled = 256;
 
+/// What both sides of a branch may weigh that a GPU selects between. Smaller ones cost up to 5.8
+/// times as long as branches, and larger ones less than twice; a side of this weight that no thread
+/// takes costs 1.6 times as long as a select (H200, docs/benchmarks/h200.md).
+constexpr uint64_t kMostSelectedOnGpu = 19;
+
 class Straightening {
 public:
   Straightening(HookOpInterface hook, const TargetInfo &target)
       : hook(hook), target(target), builder(hook->getLoc(), hook->getContext()) {}
 
   void run() {
-    SmallVector<scf::ForOp> loops; // Inner ones first.
-    hook->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
-      unroll(loop);
+    if (target.kind == TargetKind::Host) {
+      SmallVector<scf::ForOp> loops; // Inner ones first.
+      hook->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+      for (scf::ForOp loop : loops)
+        unroll(loop);
+    }
     SmallVector<scf::IfOp> branches; // Here, too.
     hook->walk([&](scf::IfOp branch) { branches.push_back(branch); });
     for (scf::IfOp branch : branches)
-      if (isSpeculatable(branch.getThenRegion()) && isSpeculatable(branch.getElseRegion())) {
+      if (isSmall(branch) && isSpeculatable(branch.getThenRegion()) &&
+          isSpeculatable(branch.getElseRegion())) {
         straighten(branch);
         changed = true;
       }
@@ -57,6 +67,16 @@ public:
   }
 
 private:
+  /// Whether to compute both sides costs no more than to branch.
+  bool isSmall(scf::IfOp branch) const {
+    uint64_t weight = 0;
+    branch->walk([&](Operation *op) {
+      if (op != branch && !isa<arith::ConstantOp, scf::YieldOp>(op))
+        weight += weightOf(op);
+    });
+    return target.kind == TargetKind::Host || weight <= kMostSelectedOnGpu;
+  }
+
   bool isSpeculatable(Region &region) const {
     return region.empty() || llvm::all_of(region.front().without_terminator(),
                                           [&](Operation &op) { return isSpeculatable(&op); });
@@ -70,8 +90,8 @@ private:
     if (isa<arith::RemFOp>(op))
       return false;
     if (isa_and_present<math::MathDialect>(op->getDialect()))
-      return hasVectorMath();
-    return isa<IndexOp, LLVM::FMulAddOp>(op) ||
+      return target.kind == TargetKind::Nvvm || hasVectorMath();
+    return isa<IndexOp, LLVM::FMAOp, LLVM::FMulAddOp>(op) ||
            isa_and_present<arith::ArithDialect>(op->getDialect());
   }
 
@@ -88,7 +108,7 @@ private:
     return true;
   }
 
-  /// Elsewhere a function of libm is called for one row at a time (VectorMath.cpp).
+  /// Of a host; elsewhere a function of libm is called for one row at a time (VectorMath.cpp).
   bool hasVectorMath() const {
     const llvm::Triple triple(target.triple);
     return triple.isOSLinux() && triple.getArch() == llvm::Triple::x86_64;

@@ -2,7 +2,8 @@
 // RUN: annudf-opt %s --annudf-to-nvvm | FileCheck %s --check-prefix=GPU
 
 // A host has rows as its lanes, so both sides of a branch are computed. What its condition had proved
-// is proved without it: of a load, a division and a shift. A GPU keeps the branch.
+// is proved without it: of a load, a division and a shift. So has a GPU it, but for the last branch,
+// which weighs too much.
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   %w = annudf.capture "w" : !annudf.capture<dim x f32>
   %t = annudf.capture "t" : !annudf.capture<17 x f32>
@@ -13,7 +14,17 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   // CHECK-LABEL: llvm.func @annudf1_scan_update_a32_x32(
   // CHECK-NOT: cond_br
   // GPU-LABEL: llvm.func @annudf1_scan_update_a32_x32(
-  // GPU-COUNT-5: cond_br
+  // GPU-NOT: cond_br
+  // GPU: umin
+  // GPU-NOT: cond_br
+  // GPU: umin
+  // GPU-NOT: cond_br
+  // GPU: llvm.sdiv
+  // GPU-NOT: cond_br
+  // GPU: llvm.shl
+  // GPU-NOT: cond_br
+  // GPU: cond_br
+  // GPU-NOT: cond_br
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -94,9 +105,18 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     } else {
       scf.yield %q : i32
     }
+
+    // More than a GPU computes for threads that do not want it.
+    %p = scf.if %more -> f32 {
+      %once = math.powf %x, %c : f32
+      %twice = math.powf %once, %c : f32
+      scf.yield %twice : f32
+    } else {
+      scf.yield %c : f32
+    }
     // CHECK: llvm.return
     %f = arith.sitofp %s : i32 to f32
-    %g = arith.addf %c, %f : f32
+    %g = arith.addf %p, %f : f32
     %next = arith.addf %acc, %g : f32
     annudf.yield %next : f32
   }

@@ -83,7 +83,7 @@ def _main() -> int:
         branches, straight = (1e9 * one / (rows * queries * options.dims) for one in times)
         worst = max(worst, branches / straight)
         note = "; ".join(said.messages)
-        print(f"{body.name:18} {branches:9.4f} {straight:9.4f} {branches / straight:6.2f}  {note}".rstrip(), flush=True)
+        print(f"{body.name:18} {branches:9.5f} {straight:9.5f} {branches / straight:6.2f}  {note}".rstrip(), flush=True)
     return int(worst > LIMIT)
 
 
