@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Branches on the CPU mean what plain Python says, and cost what their straight forms cost."""
+"""Branches mean what plain Python says, and on the CPU cost what their straight forms cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import branching
 import numpy as np
 import pytest
 
-from annudf import ivf_flat
+from annudf import Resources, ivf_flat
 from annudf.distance import pairwise_distance
 
 DIMS, ROWS, QUERIES = 7, 67, 5
@@ -25,13 +25,30 @@ COOKBOOK = Path(__file__).parents[3] / "docs" / "site" / "cookbook.md"
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="other hosts have no vector variants of libm")
 
 
+on_each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+
+
+def distances(queries: Any, base: Any, metric: ivf_flat.Metric, device: str) -> Any:
+    """Of each query to each row, (queries, rows) in float32."""
+    if device == "cpu":
+        return pairwise_distance(queries, base, metric=metric)
+    resources = Resources(device=device)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base, resources=resources)
+    params = ivf_flat.SearchParams(n_probes=1, metric=metric)
+    found, ids = (np.asarray(one) for one in ivf_flat.search(params, index, queries, len(base), resources=resources))
+    made = np.empty_like(found)
+    np.put_along_axis(made, ids, found, axis=1)
+    return made
+
+
+@on_each_device
 @pytest.mark.parametrize("body", branching.BODIES, ids=lambda body: body.name)
-def test_both_forms_mean_what_python_says(body: branching.Body) -> None:
+def test_both_forms_mean_what_python_says(body: branching.Body, device: str) -> None:
     captures = branching.captures_of(DIMS, ROWS, QUERIES)
     queries, base = branching.data_of(body, DIMS, ROWS, QUERIES)
     exact = branching.exact(body, queries, base, captures)
     for metric in body.metrics(captures):
-        np.testing.assert_allclose(pairwise_distance(queries, base, metric=metric), exact, rtol=2e-4, atol=1e-4)
+        np.testing.assert_allclose(distances(queries, base, metric, device), exact, rtol=2e-4, atol=1e-4)
 
 
 @on_x86
@@ -89,8 +106,9 @@ def shifted(x: int, y: int, acc: int, ctx: Any) -> int:
     return acc - 1
 
 
+@on_each_device
 @pytest.mark.parametrize("rows", [1, 31, 40])
-def test_what_a_condition_excludes_is_computed_of_nothing(rows: int) -> None:
+def test_what_a_condition_excludes_is_computed_of_nothing(rows: int, device: str) -> None:
     entries = np.array([1, 2, 4, 8, 16], np.float32)
     special = np.array([-1, -0.5, -0.0, 0, 4, 4.9, 5, 1e30, -1e30, 2**31, 2**63, 3], np.float32)
     base = np.resize(special, (rows, 1))
@@ -102,27 +120,28 @@ def test_what_a_condition_excludes_is_computed_of_nothing(rows: int) -> None:
     inside = (whole >= 0) & (whole < 5)
     expected = np.where(inside, entries[np.where(inside, whole, 0)], -1)
     metric = ivf_flat.metric(captures={"entries": entries})(picked)
-    np.testing.assert_array_equal(pairwise_distance(query, base, metric=metric), expected)
+    np.testing.assert_array_equal(distances(query, base, metric, device), expected)
 
     where = np.resize(np.array([-(2**31), -1, 0, 3, 4, 5, 2**31 - 1], np.int32), rows)
     inside = (where >= 0) & (where < 5)
     expected = np.where(inside, entries[np.where(inside, where, 0)], np.where(where < 0, -1, -2))
     metric = ivf_flat.metric(captures={"entries": entries, "where": where})(signed)
-    found = pairwise_distance(query, base, metric=metric)
+    found = distances(query, base, metric, device)
     np.testing.assert_array_equal(found, np.broadcast_to(expected, found.shape))
 
 
-def test_divisors_and_shifts_that_a_condition_excludes() -> None:
+@on_each_device
+def test_divisors_and_shifts_that_a_condition_excludes(device: str) -> None:
     base = np.array([[0], [-1], [1], [-128], [127], [31], [32], [3]], np.int8)
     queries = np.array([[-128], [127], [0], [5]], np.int8)
     y = base[:, 0].astype(np.int64)
     x = queries.astype(np.int64)
     made = ivf_flat.metric(dtype=np.int32, accumulator=np.int32, initial=0)
     expected = np.where(y > 0, x // np.maximum(y, 1), -1)
-    np.testing.assert_array_equal(pairwise_distance(queries, base, metric=made(divided)), expected)
+    np.testing.assert_array_equal(distances(queries, base, made(divided), device), expected)
     inside = (y >= 0) & (y < 31)
     bits = np.where(inside, 1 << np.where(inside, y, 0), -1).astype(np.float32)
-    found = pairwise_distance(queries, base, metric=made(shifted))
+    found = distances(queries, base, made(shifted), device)
     np.testing.assert_array_equal(found, np.broadcast_to(bits, found.shape))
 
 
