@@ -71,7 +71,7 @@ TEST_F(CppDevice, StoresRowsForExactSearch) {
   const annudf::brute_force::index_params params = {.metric = bound};
   std::vector<int64_t> ids(static_cast<size_t>(base.rows));
   for (size_t i = 0; i < ids.size(); ++i)
-    ids[i] = int64_t(9000 - 2 * i);
+    ids[i] = 2 * (base.rows - int64_t(i));
   for (const std::span<const int64_t> given :
        {std::span<const int64_t>(), std::span<const int64_t>(ids)}) {
     const auto store = annudf::brute_force::build(params, hostRows, given);
