@@ -125,7 +125,7 @@ private:
   /// How pairs are scanned.
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
-    Candidates *found = nullptr;        ///< If not null, what comes of rows that are kept.
+    Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
     Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
     Tally *tally = nullptr;
   };
@@ -180,7 +180,7 @@ template <class Results> struct CpuBackend::OneQuery {
   Tally &tally;
 
   /// \return what the query's limit then says of bounds.
-  float compute(int32_t query, std::span<Candidates::Row> rows, MatrixScan::Workspace &work) const {
+  float compute(int32_t query, std::span<Survivors::Row> rows, MatrixScan::Workspace &work) const {
     const void *const x = batch.coordinates.row(query);
     const uint32_t *const integers = batch.coordinates.integers(query);
     const auto number = int32_t(params.firstQuery + batch.first + query);
@@ -197,14 +197,14 @@ template <class Results> struct CpuBackend::OneQuery {
   }
 
   /// What is left of the candidates, once all lists have been looked at.
-  void computeRest(Candidates &found, int threads) const {
+  void computeRest(Survivors &found, int threads) const {
     constexpr int64_t kTogether = 64;
     std::vector<MatrixScan::Workspace> work(static_cast<size_t>(threads));
     parallelFor(threads, (batch.size + kTogether - 1) / kTogether, [&](int64_t t, int worker) {
       const int64_t begin = t * kTogether, end = std::min(batch.size, begin + kTogether);
-      std::span<Candidates::Row> next = found.rest(begin);
+      std::span<Survivors::Row> next = found.rest(begin);
       for (int64_t q = begin; q < end; ++q) {
-        const std::span<Candidates::Row> rows = next;
+        const std::span<Survivors::Row> rows = next;
         if (q + 1 < end)
           matrix.fetch(index, next = found.rest(q + 1));
         compute(int32_t(q), rows, work[size_t(worker)]);
@@ -329,7 +329,7 @@ void CpuBackend::scanPairs(const RowStore &index, const Batch &batch, const Sear
                                   kernel, *matrix, results, *way.tally};
       matrix->collect(
           scan, task.firstGroup, sink.queries, *way.found,
-          [&](int32_t query, std::span<Candidates::Row> rows) {
+          [&](int32_t query, std::span<Survivors::Row> rows) {
             return one.compute(query, rows, work[worker]);
           },
           work[worker]);
@@ -350,7 +350,7 @@ CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uin
                       const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
                       Tally &tally, Results &results, Reporter &reporter, StageTimer &stage) const {
   RowsOfPairs scanned;
-  std::optional<Candidates> found;
+  std::optional<Survivors> found;
   if (matrix && matrix->hasRows())
     found.emplace(batch.size, results.selected(), index.size(), matrix->widen());
   const auto scanProbes = [&](uint32_t from, uint32_t to, const Way &way) {
@@ -416,7 +416,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
       k, index.size(), params.nProbes,
       QueryCoordinates::bytes(index.dims(), queries.element, compute) +
           (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0) +
-          (matrix && matrix->hasRows() ? Candidates::bytesPerQuery(k, index.size()) : 0));
+          (matrix && matrix->hasRows() ? Survivors::bytesPerQuery(k, index.size()) : 0));
 
   Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
                   index.dims(), index.element());

@@ -208,7 +208,7 @@ std::string MatrixScan::setFinalize(const ScanKernel &kernel, annudf_order order
   return limits_->areNumbers() ? "" : "finalize gives no number for a ratio that rounding may give";
 }
 
-Candidates::Widen MatrixScan::widen() const {
+Survivors::Widen MatrixScan::widen() const {
   if (!limits_)
     return nullptr;
   return [limits = *limits_](float limit) { return limits.ofRatio(limit); };
@@ -367,7 +367,7 @@ float MatrixScan::upperBound(int32_t query, float lower, float base, float norm)
 }
 
 void MatrixScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
-                         Candidates &found, const Compute &compute, Workspace &work) const {
+                         Survivors &found, const Compute &compute, Workspace &work) const {
   const int64_t first = (kept_->pairs->firstGroup[size_t(scan.list)] + firstGroup) * kGroupRows;
   for (int64_t begin = 0; begin < scan.size; begin += kKeptRows) {
     annudf_cpu_scan block = scan;
@@ -382,7 +382,7 @@ void MatrixScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const 
 /// \param firstRow     of the block, among all that are kept
 /// \param firstOfList  among those of its list
 void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
-                              const int32_t *queries, Candidates &found, const Compute &compute,
+                              const int32_t *queries, Survivors &found, const Compute &compute,
                               Workspace &work) const {
   const auto groups = int32_t((block.size + kGroupRows - 1) / kGroupRows);
   const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
@@ -415,7 +415,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
         }
         if (!work.rows.empty())
           found.add(query, work.rows,
-                    [&](std::span<Candidates::Row> full) { return compute(query, full); });
+                    [&](std::span<Survivors::Row> full) { return compute(query, full); });
       };
       if (found.limit(query) < kInfinity) {
         upTo(found.limit(query), [](float) { return false; });
@@ -431,7 +431,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
 
 /// Where a row's first word is, and how far from it the next.
 std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const RowStore &index, int64_t words,
-                                                         const Candidates::Row &row) const {
+                                                         const Survivors::Row &row) const {
   const RowPairs &pairs = *kept_->pairs;
   if (pairs.plain.size() != 0)
     return {pairs.plain.data() + (pairs.firstGroup[row.list] * kGroupRows + row.row) * words, 1};
@@ -440,9 +440,9 @@ std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const RowStore &index, 
           kGroupRows};
 }
 
-void MatrixScan::fetch(const RowStore &index, std::span<const Candidates::Row> rows) const {
+void MatrixScan::fetch(const RowStore &index, std::span<const Survivors::Row> rows) const {
   const int64_t words = index.words();
-  for (const Candidates::Row &row : rows) {
+  for (const Survivors::Row &row : rows) {
     const auto [from, stride] = wordsOf(index, words, row);
     for (int64_t at = 0; at < words * stride; at += std::max(stride, kLineBytes / 4))
       __builtin_prefetch(from + at, 0, 2);
@@ -450,7 +450,7 @@ void MatrixScan::fetch(const RowStore &index, std::span<const Candidates::Row> r
 }
 
 float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annudf_cpu_scan scan,
-                          int32_t query, std::span<Candidates::Row> rows, Tighten *tighten,
+                          int32_t query, std::span<Survivors::Row> rows, Tighten *tighten,
                           Workspace &work) const {
   if (rows.size() > kGroupRows)
     std::sort(rows.begin(), rows.end(),
@@ -469,7 +469,7 @@ float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annud
     const auto some = rows.subspan(begin, std::min<size_t>(kGroupRows, rows.size() - begin));
     const float limit = limitOf(query, *scan.limit);
     int32_t count = 0;
-    for (const Candidates::Row &row : some) {
+    for (const Survivors::Row &row : some) {
       if (row.lower > limit)
         continue;
       ids[count] = index.list(row.list).ids[row.row];

@@ -15,10 +15,10 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_MATRIXSCAN_H
 #define ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_MATRIXSCAN_H
 
-#include "Candidates.h"
 #include "MatrixKernels.h"
 #include "MatrixRatio.h"
 #include "MatrixRows.h"
+#include "Survivors.h"
 #include "cpu/jit/Jit.h"
 #include "cpu/search/Queries.h"
 
@@ -59,7 +59,7 @@ public:
   std::string setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
                           int32_t query);
   /// What of the candidates' limits has to be widened.
-  Candidates::Widen widen() const;
+  Survivors::Widen widen() const;
 
   /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
   void countInto(std::atomic<int64_t> *count) { evaluated_ = count; }
@@ -72,7 +72,7 @@ public:
     std::vector<std::byte> queries; ///< As MatrixKernels::multiply reads them.
     std::vector<float> base, norm, scores, bounds;
     std::vector<int32_t> which;
-    std::vector<Candidates::Row> rows;
+    std::vector<Survivors::Row> rows;
   };
 
   /// The scan's sink once more: makes the limit of its i-th query as low as what it took allows.
@@ -83,21 +83,21 @@ public:
            Tighten *tighten, Workspace &work) const;
 
   /// Computes rows of a query, which may change their order. \return its limit then.
-  using Compute = std::function<float(int32_t query, std::span<Candidates::Row>)>;
+  using Compute = std::function<float(int32_t query, std::span<Survivors::Row>)>;
 
   /// Of rows that are kept: adds those of the scan that may be among the best to the candidates.
   /// \param firstGroup  of the scan's list.
   void collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
-               Candidates &found, const Compute &compute, Workspace &work) const;
+               Survivors &found, const Compute &compute, Workspace &work) const;
 
   /// Computes rows of one query, the scan's, into its sink; its limit may then be lower.
   /// \return what the limit says of bounds.
   /// \param query  of the batch.
   float compute(const ScanKernel &kernel, const RowStore &index, annudf_cpu_scan scan,
-                int32_t query, std::span<Candidates::Row> rows, Tighten *tighten,
+                int32_t query, std::span<Survivors::Row> rows, Tighten *tighten,
                 Workspace &work) const;
   /// Rows that are soon computed come nearer.
-  void fetch(const RowStore &index, std::span<const Candidates::Row> rows) const;
+  void fetch(const RowStore &index, std::span<const Survivors::Row> rows) const;
 
 private:
   void setQuery(const float *x, int64_t i);
@@ -110,10 +110,10 @@ private:
             const float *scores, Tighten *tighten, Workspace &work) const;
 
   void collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
-                    const int32_t *queries, Candidates &found, const Compute &compute,
+                    const int32_t *queries, Survivors &found, const Compute &compute,
                     Workspace &work) const;
   std::pair<const uint32_t *, int64_t> wordsOf(const RowStore &index, int64_t words,
-                                               const Candidates::Row &row) const;
+                                               const Survivors::Row &row) const;
   float upperBound(int32_t query, float lower, float base, float norm) const;
   float boundOfBest(int32_t query, const float *scores, const float *base, const float *norm,
                     int32_t rows) const;

@@ -1,4 +1,4 @@
-//===- Candidates.cpp - Rows that bounds do not rule out ------------------===//
+//===- Survivors.cpp - Rows that bounds do not rule out -------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Candidates.h"
+#include "Survivors.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace annudf::runtime::cpu {
 
-Candidates::Candidates(int64_t queries, int k, int64_t rows, Widen widen)
+Survivors::Survivors(int64_t queries, int k, int64_t rows, Widen widen)
     : k_(k), capacity_(capacityFor(k, rows)), widen_(std::move(widen)), queries_(size_t(queries)),
       rows_(new Row[size_t(queries * capacity_)]) {}
 
 /// \return the limit that these rows give, beyond which none is kept.
-float Candidates::prune(Row *begin, int32_t &count, float limit) const {
+float Survivors::prune(Row *begin, int32_t &count, float limit) const {
   if (count < k_)
     return limit;
   Row *const end = begin + count;
@@ -31,7 +31,7 @@ float Candidates::prune(Row *begin, int32_t &count, float limit) const {
   return limit;
 }
 
-void Candidates::tighten(int64_t q) {
+void Survivors::tighten(int64_t q) {
   Query &query = queries_[size_t(q)];
   const SpinLock lock(query.busy);
   query.limit.store(prune(&rows_[size_t(q * capacity_)], query.count,
@@ -39,7 +39,7 @@ void Candidates::tighten(int64_t q) {
                     std::memory_order_relaxed);
 }
 
-std::span<Candidates::Row> Candidates::rest(int64_t q) {
+std::span<Survivors::Row> Survivors::rest(int64_t q) {
   tighten(q);
   return {&rows_[size_t(q * capacity_)], size_t(queries_[size_t(q)].count)};
 }

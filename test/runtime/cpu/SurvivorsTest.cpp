@@ -1,4 +1,4 @@
-//===- CandidatesTest.cpp - Rows that bounds do not rule out --------------===//
+//===- SurvivorsTest.cpp - Rows that bounds do not rule out ---------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cpu/products/Candidates.h"
+#include "cpu/products/Survivors.h"
 
 #include "gtest/gtest.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// However wide the bounds are, the k best rows are computed or left, and each row at most once.
-TEST(Candidates, LoseNoneOfTheBest) {
+TEST(Survivors, LoseNoneOfTheBest) {
   std::mt19937 random(1);
   for (int round = 0; round < 400; ++round) {
     const int k = 1 + int(random() % 40);
@@ -29,18 +29,18 @@ TEST(Candidates, LoseNoneOfTheBest) {
     std::vector<float> distance(rows);
     for (float &one : distance)
       one = float(random() % 100); // With ties.
-    Candidates found(2, k, rows);
+    Survivors found(2, k, rows);
     std::vector<float> computed;
     std::set<uint32_t> seen;
-    const auto compute = [&](std::span<Candidates::Row> some) {
-      for (const Candidates::Row &row : some) {
+    const auto compute = [&](std::span<Survivors::Row> some) {
+      for (const Survivors::Row &row : some) {
         EXPECT_TRUE(seen.insert(row.row).second);
         computed.push_back(distance[row.row]);
       }
       std::sort(computed.begin(), computed.end());
       return computed.size() < size_t(k) ? kInfinity : computed[size_t(k) - 1];
     };
-    std::vector<Candidates::Row> some;
+    std::vector<Survivors::Row> some;
     for (uint32_t row = 0; row < rows; ++row) {
       const bool isUnknown = random() % 50 == 0;
       some.push_back({isUnknown ? -kInfinity : distance[row] - float(random() % 100) / 100 * width,

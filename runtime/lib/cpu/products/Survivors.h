@@ -1,4 +1,4 @@
-//===- Candidates.h - Rows that bounds do not rule out -------------*- C++ -*-===//
+//===- Survivors.h - Rows that bounds do not rule out -----------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_CANDIDATES_H
-#define ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_CANDIDATES_H
+#ifndef ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_SURVIVORS_H
+#define ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_SURVIVORS_H
 
 #include "cpu/search/SpinLock.h"
 
@@ -28,7 +28,7 @@
 
 namespace annudf::runtime::cpu {
 
-class Candidates {
+class Survivors {
 public:
   /// Of a row: its distance, with the sign by which the least is best, is a number in
   /// [lower, upper]. Of upper = infinity nothing is known, it may be NaN too.
@@ -43,7 +43,7 @@ public:
   /// \param rows   most that are added for one query.
   /// \param widen  where what is bounded is not the distance itself, but rises with it: others may
   ///     have an equal one. Null: it is the distance.
-  Candidates(int64_t queries, int k, int64_t rows, Widen widen = nullptr);
+  Survivors(int64_t queries, int k, int64_t rows, Widen widen = nullptr);
   static int64_t bytesPerQuery(int k, int64_t rows) {
     return int64_t(sizeof(Query)) + int64_t(sizeof(Row)) * capacityFor(k, rows);
   }
@@ -102,4 +102,4 @@ private:
 
 } // namespace annudf::runtime::cpu
 
-#endif // ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_CANDIDATES_H
+#endif // ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_SURVIVORS_H
