@@ -9,6 +9,7 @@
 #include "SearchArguments.h"
 
 #include "annudf/runtime/engine/SearchRows.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstddef>
 
@@ -66,19 +67,18 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     const bool missing = artifact->value.manifest.missingValues;
     const auto store = [&](const runtime::MatrixView &piece, int64_t first,
                            const runtime::Progress &progress) {
-      if (backend->cuda)
-        return backend->cuda->storeRows(piece, {}, {{nullptr, first}, missing, 0, progress});
-      return runtime::Index::ofOneList(piece, missing, 0, {nullptr, first}, progress);
+      return std::make_unique<const runtime::Index>(
+          backend->cuda
+              ? backend->cuda->storeRows(piece, {}, {{nullptr, first}, missing, 0, progress})
+              : runtime::Index::ofOneList(piece, missing, 0, {nullptr, first}, progress));
     };
     runtime::RowPieces pieces;
     // A device takes all rows where it has room, so that it is asked once.
     (backend->cuda ? pieces.halvedTo : pieces.bytes) = runtime::RowPieces::kBytes;
-    runtime::SearchParams params = arguments.params;
-    params.nProbes = 1;
     runtime::SearchStats cost;
     runtime::searchRows(*backend->value, rows, store, pieces,
                         {artifact->value, artifact->digest, arguments.origin}, bound,
-                        arguments.queries, number, params, ids, distances, &cost);
+                        arguments.queries, number, arguments.params, ids, distances, &cost);
     give(stats, cost);
   });
 }

@@ -14,6 +14,7 @@
 #include "annudf-c/annudf.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <atomic>
 #include <memory>

@@ -45,7 +45,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
                   backend->description + ", which has none");
     runtime::SearchStats cost;
     const IndexUse use(call, *index, IndexUse::Kind::Shared);
-    arguments.limitProbes(*index);
+    arguments.chooseFrom(*index);
     auto made = std::unique_ptr<annudf_ivf_flat_prepared>(
         new annudf_ivf_flat_prepared{backend->value,
                                      IndexHold(*index),

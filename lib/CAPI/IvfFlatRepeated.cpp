@@ -9,6 +9,7 @@
 #include "SearchArguments.h"
 
 #include "annudf/runtime/engine/Repeated.h"
+#include "annudf/runtime/ivf_flat/Tune.h"
 
 #include <utility>
 
@@ -28,11 +29,10 @@ annudf_status annudf_ivf_flat_radius_neighbors(
     call.refuseNull(index, "index");
     call.refuseNull(result, "result");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    arguments.params.nProbes =
-        static_cast<uint32_t>(inRange("n_probes", n_probes, 1, runtime::kMaxLists));
+    arguments.takeProbes(n_probes);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    arguments.limitProbes(*index);
+    arguments.chooseFrom(*index);
     runtime::RadiusNeighbors found = runtime::radiusNeighbors(
         *backend->value, index->value, {artifact->value, artifact->digest, arguments.origin},
         captures ? captures->value : arguments.none, arguments.queries, radius, arguments.params,

@@ -26,7 +26,7 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
                         distances, stats);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    arguments.limitProbes(*index);
+    arguments.chooseFrom(*index);
     backend->value->search(index->value, {artifact->value, artifact->digest, arguments.origin},
                            captures ? captures->value : arguments.none, arguments.queries,
                            arguments.k, arguments.params, ids, distances, &cost);
@@ -48,7 +48,7 @@ annudf_status annudf_ivf_flat_search_device(
     // Held while the search is enqueued: from then on the device's copy of the index is used,
     // which the search keeps alive.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    arguments.limitProbes(*index);
+    arguments.chooseFrom(*index);
     backend->cuda->searchDevice(index->value, {artifact->value, artifact->digest, arguments.origin},
                                 captures ? captures->value : arguments.none, arguments.queries,
                                 arguments.k, arguments.params, ids, distances,

@@ -70,6 +70,7 @@ inline std::string originOf(const annudf_artifact &artifact) {
 struct Arguments {
   runtime::MatrixView queries;
   int k = 0;
+  runtime::ivf_flat::SearchParams probes; ///< As asked for; see chooseFrom().
   runtime::SearchParams params;
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
@@ -107,11 +108,14 @@ struct Arguments {
   }
   void take(int64_t neighbours, int64_t nProbes) {
     k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
-    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+    takeProbes(nProbes);
+  }
+  void takeProbes(int64_t nProbes) {
+    probes.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
   /// While the index may be read.
-  void limitProbes(const annudf_ivf_flat_index &index) {
-    params.nProbes = runtime::probesOf(index.value, params.nProbes);
+  void chooseFrom(const annudf_ivf_flat_index &index) {
+    params.candidates = index.value.candidates(probes);
   }
   /// Of what computes every distance.
   void refuseFilterAndFamily(const Call &call) const {

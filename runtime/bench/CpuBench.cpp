@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Clock.h"
 
 #include <CLI/CLI.hpp>
@@ -115,8 +116,8 @@ void run(const Options &options) {
     std::vector<float> distances(count * options.k);
     const auto started = std::chrono::steady_clock::now();
     backend->search(index, metric, captures, view, options.k,
-                    {.nProbes = probes, .filter = filter, .family = options.family}, ids.data(),
-                    distances.data(), &stats);
+                    {.candidates = Lists{probes}, .filter = filter, .family = options.family},
+                    ids.data(), distances.data(), &stats);
     return msSince(started);
   };
 

@@ -258,7 +258,7 @@ const BoundCaptures &Searcher::capturesOf(int64_t batch) {
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
   const BoundCaptures &captures = capturesOf(batch);
   SearchParams params;
-  params.nProbes = probes, params.filter = passing, params.family = family;
+  params.candidates = Lists{probes}, params.filter = passing, params.family = family;
   params.timeStages = timeStages, params.waitForLinks = true;
   if (load.host) {
     MatrixView view = query.view();

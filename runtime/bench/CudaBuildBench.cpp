@@ -66,7 +66,8 @@ double recall(const Index &index, const Matrix &queries,
       if (id >= 0)
         listOf[static_cast<size_t>(id)] = l;
   const bool l2 = index.metric() == ANNUDF_COARSE_L2;
-  const CoarseRanker ranker(index, l2 ? ANNUDF_COARSE_L2 : ANNUDF_COARSE_INNER_PRODUCT,
+  const CoarseRanker ranker(*index.listCenters(),
+                            l2 ? ANNUDF_COARSE_L2 : ANNUDF_COARSE_INNER_PRODUCT,
                             l2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX);
   std::vector<uint32_t> probes(static_cast<size_t>(queries.rows) * nProbes);
   ranker.rank(queries.view(), nProbes, probes.data());

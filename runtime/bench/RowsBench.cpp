@@ -100,7 +100,7 @@ private:
     queries.data = pointerTo<const void>(*queriesThere_);
     queries.rows = batch;
     SearchParams params;
-    params.nProbes = 1, params.waitForLinks = true;
+    params.waitForLinks = true;
     backend_->searchDevice(
         index, metric_,
         BoundCaptures::bind(metric_.artifact.manifest, {load_.dims, load_.rows, 0}, {}), queries,

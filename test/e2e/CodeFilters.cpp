@@ -13,6 +13,7 @@
 #include "e2e/Devices.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@
 #include "e2e/Devices.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +84,7 @@ protected:
     const Metric metric = Metric::fromFile(file(name));
     const std::vector<float> asked = coordinates(queries, 2);
     SearchParams params;
-    params.nProbes = 8;
+    params.candidates = Lists{8};
     Found found{std::vector<int64_t>(queries * kTop), std::vector<float>(queries * kTop), {}};
     SearchStats stats;
     backend.search(sharedIndex(), metric,

@@ -116,7 +116,7 @@ protected:
                     std::vector<float>(size_t(queries.rows * k))};
     rt::SearchStats stats;
     rt::SearchParams params;
-    params.nProbes = probes, params.filter = filter, params.family = family;
+    params.candidates = rt::Lists{probes}, params.filter = filter, params.family = family;
     backend.search(index, metric, captures, queries.view(), k, params, found.ids.data(),
                    found.distances.data(), &stats);
     EXPECT_EQ(stats.family, family);

@@ -368,7 +368,7 @@ TEST_P(SearchGrid, EqualsBruteForce) {
   for (int share : isPart ? std::vector{1000, 10} : std::vector{1000, 500, 10, 0})
     for (uint32_t probes : {kLists, 2u}) {
       rt::SearchParams params;
-      params.nProbes = probes;
+      params.candidates = rt::Lists{probes};
       params.filter = filterOf(rows, share);
       std::vector<Candidates> candidates;
       candidates.reserve(kQueries);
@@ -407,7 +407,7 @@ TEST_P(SearchGridInParts, EqualsBruteForce) {
     for (int query = 0; query < 4; ++query) {
       SCOPED_TRACE(std::to_string(share) + " of 1000 pass");
       rt::SearchParams params;
-      params.nProbes = kLists;
+      params.candidates = rt::All{};
       params.filter = filterOf(rows, share);
       rt::Matrix one = queries;
       one.rows = 1;

@@ -93,7 +93,7 @@ TEST_P(SharedData, AllListsProbedGiveTheTrueDistances) {
   const rt::BoundCaptures captures =
       rt::BoundCaptures::bind(metric.artifact.manifest, index.dims(), values);
   rt::SearchParams params;
-  params.nProbes = index.nLists();
+  params.candidates = rt::All{};
   std::vector<int64_t> ids(queries.rows * kTop);
   std::vector<float> distances(ids.size());
   backend->search(index, metric, captures, queries.view(), kTop, params, ids.data(),
@@ -146,9 +146,9 @@ TEST_P(PartialProbing, KeepsItsRecall) {
   std::vector<int64_t> truth(10000), found(10000);
   std::vector<float> distances(10000);
   rt::SearchParams params;
-  params.nProbes = 512;
+  params.candidates = rt::Lists{512};
   backend->search(index, metric, none, queries.view(), 10, params, truth.data(), distances.data());
-  params.nProbes = 16;
+  params.candidates = rt::Lists{16};
   backend->search(index, metric, none, queries.view(), 10, params, found.data(), distances.data());
   int hits = 0;
   for (int query = 0; query < 1000; ++query) {

@@ -147,7 +147,7 @@ int Hostile::search(const Metric &metric, annudf_element element, int32_t dims, 
         std::vector<int64_t> found(static_cast<size_t>(count * k), -7);
         std::vector<float> distances(found.size());
         SearchParams how;
-        how.nProbes = probes;
+        how.candidates = Lists{probes};
         backend->search(index, metric, captures, queries.view(), k, how, found.data(),
                         distances.data());
         ++searches;

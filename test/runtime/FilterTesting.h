@@ -18,6 +18,7 @@
 #include "cpu/TestMetrics.h"
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "gtest/gtest.h"
 
 namespace annudf::test {
@@ -34,7 +35,7 @@ inline Found searchFiltered(runtime::Backend &backend, const runtime::Index &ind
   found.ids.assign(size_t(queries.rows) * k, -777);
   found.distances.assign(size_t(queries.rows) * k, -777);
   runtime::SearchParams params;
-  params.nProbes = nProbes, params.filter = std::move(filter);
+  params.candidates = runtime::Lists{nProbes}, params.filter = std::move(filter);
   backend.search(index, metric, bind(metric, queries.dims), view(queries), k, params,
                  found.ids.data(), found.distances.data());
   return found;

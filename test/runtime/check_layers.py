@@ -33,14 +33,15 @@ ROOMS = {
     "runtime/lib/rows": ["runtime/lib/vectors"],
     "runtime/lib/captures": ["runtime/lib/vectors"],
     "runtime/lib/coarse": ["runtime/lib/vectors"],
-    "runtime/lib/ivf_flat": ["runtime/lib/coarse", "runtime/lib/rows"],
-    "runtime/lib/engine": ["runtime/lib/captures", "runtime/lib/ivf_flat"],
+    "runtime/lib/engine": ["runtime/lib/captures", "runtime/lib/coarse", "runtime/lib/rows"],
+    # The index kinds, of which searches know nothing.
+    "runtime/lib/ivf_flat": ["runtime/lib/engine"],
     # The backends.
     "runtime/lib/cpu/search": ["runtime/lib/engine", "runtime/kernels/cpu"],
     "runtime/lib/cpu/jit": ["runtime/lib/cpu/search"],
     "runtime/lib/cpu/products": ["runtime/lib/cpu/jit"],
     "runtime/lib/cpu": ["runtime/lib/cpu/products"],
-    f"{PUBLIC}/cuda": ["runtime/lib/engine"],
+    f"{PUBLIC}/cuda": ["runtime/lib/ivf_flat"],
     "runtime/lib/cuda/plan": ["runtime/lib/engine", "runtime/kernels/cuda/common"],
     "runtime/lib/cuda/driver": ["runtime/lib/cuda/plan", f"{PUBLIC}/cuda"],
     "runtime/lib/cuda/link": ["runtime/lib/cuda/plan"],

@@ -9,6 +9,7 @@
 #include "Commands.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstring>
 

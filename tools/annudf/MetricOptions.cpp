@@ -10,6 +10,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 #include "annudf/runtime/engine/Explain.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>

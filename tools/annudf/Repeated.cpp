@@ -9,6 +9,7 @@
 #include "MetricOptions.h"
 
 #include "annudf/runtime/engine/Repeated.h"
+#include "annudf/runtime/ivf_flat/Tune.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,6 +23,7 @@ namespace {
 struct RepeatedArguments {
   std::string index, queries, output;
   MetricOptions metric;
+  runtime::ivf_flat::SearchParams probes;
   runtime::SearchParams params = {.waitForLinks = true};
   float radius = 0;
   double recall = ANNUDF_DEFAULT_RECALL;
@@ -40,7 +42,7 @@ struct Loaded {
   explicit Loaded(const RepeatedArguments &arguments)
       : engine(arguments.metric), index(runtime::Index::load(arguments.index)),
         queries(loadFor(index, arguments.queries, arguments.rows, arguments.asF32)) {
-    runtime::checkSearch(index, engine.metric, queries.view(), 1, {.nProbes = 1});
+    runtime::checkSearch(index, engine.metric, queries.view(), 1, {});
     captures = engine.bind(arguments.metric, index, queries.view());
   }
 };
@@ -97,7 +99,7 @@ static void runRadius(RepeatedArguments arguments) {
     checkOutput(guard, arguments.output, inputs);
   }
   const Loaded loaded(arguments);
-  arguments.params.nProbes = runtime::probesOf(loaded.index, arguments.params.nProbes);
+  arguments.params.candidates = loaded.index.candidates(arguments.probes);
   if (!arguments.output.empty())
     writer.emplace(arguments.output);
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
@@ -119,8 +121,7 @@ static void runRadius(RepeatedArguments arguments) {
 static void runTune(RepeatedArguments arguments) {
   InterruptGuard guard;
   const Loaded loaded(arguments);
-  runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k,
-                       {.nProbes = 1});
+  runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k, {});
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
   runtime::SearchStats stats;
   const uint32_t probes = runtime::tuneProbes(
@@ -154,7 +155,7 @@ void tool::addRadiusCommand(CLI::App &app) {
       ->add_option("--radius", arguments->radius,
                    "Distance that is not exceeded (for order max: that is reached)")
       ->required();
-  command->add_option("--probes", arguments->params.nProbes,
+  command->add_option("--probes", arguments->probes.nProbes,
                       "Lists to scan for a query; more than the index has: all of them");
   command->add_option("-o,--output", arguments->output,
                       "Write the neighbours as big-ann-benchmarks does for range search: queries, "

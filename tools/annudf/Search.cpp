@@ -23,6 +23,7 @@ struct SearchArguments {
   MetricOptions metric;
   std::string filter;
   std::vector<std::string> filterCaptures;
+  runtime::ivf_flat::SearchParams probes;
   runtime::SearchParams params;
   int k = ANNUDF_DEFAULT_K, repeat = 1, show = 5;
   int64_t rows = 0;
@@ -189,8 +190,8 @@ static void runSearch(SearchArguments arguments) {
                                    : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
                                                     arguments.metric.threads);
   const runtime::Matrix queries = loadQueries(index, arguments);
-  arguments.params.nProbes =
-      arguments.exact ? index.nLists() : runtime::probesOf(index, arguments.params.nProbes);
+  if (!arguments.exact)
+    arguments.params.candidates = index.candidates(arguments.probes);
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
   if (!arguments.base.empty())
@@ -269,7 +270,7 @@ void tool::addSearchCommand(CLI::App &app) {
   command->add_option("--index", arguments->index, "Index made by 'annudf build'")->required();
   addOptions(command, *arguments);
   CLI::Option *probes =
-      command->add_option("--probes", arguments->params.nProbes,
+      command->add_option("--probes", arguments->probes.nProbes,
                           "Lists to scan for a query; more than the index has: all of them");
   command->add_flag("--exact", arguments->exact, "Scan all lists")->excludes(probes);
   command->callback([arguments] { runSearch(*arguments); });

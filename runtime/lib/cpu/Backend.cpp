@@ -66,12 +66,17 @@ struct PreparedCenters : IndexAttachment {
   const CoarseRanker ranker;
 };
 
-/// The lists that queries probe, one query's after another's. \param coarse  null: they are all.
-std::vector<uint32_t> rankedProbes(const CoarseRanker *coarse, const MatrixView &queries,
-                                   uint32_t nProbes, int threads) {
+/// The lists that queries probe, one query's after another's.
+/// \param coarse  null where nothing is ranked.
+/// \param first   number of the first query in the search.
+std::vector<uint32_t> probedLists(const Candidates &candidates, const CoarseRanker *coarse,
+                                  const MatrixView &queries, int64_t first, uint32_t nProbes,
+                                  int threads) {
   std::vector<uint32_t> probes(size_t(queries.rows) * nProbes);
   if (coarse)
     coarse->rank(queries, nProbes, probes.data(), threads);
+  else if (const auto *given = std::get_if<Given>(&candidates))
+    std::copy_n(given->lists + first * nProbes, probes.size(), probes.data());
   else
     for (size_t i = 0; i < probes.size(); ++i)
       probes[i] = static_cast<uint32_t>(i % nProbes);
@@ -82,10 +87,10 @@ class CpuBackend : public Backend {
 public:
   explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
 
-  void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void search(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
               float *distances, SearchStats *stats) override;
-  void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void distances(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
                  SearchStats *stats, int64_t firstQuery) override;
 
@@ -116,7 +121,8 @@ public:
   }
 
 private:
-  static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
+  static std::shared_ptr<const CoarseRanker> ranker(const RowStore &index,
+                                                    const Manifest &manifest);
   /// Plans. What multiplies matrices, where that is the plan and what was bound allows it.
   std::optional<MatrixScan> matrixOf(const RowStore &index, const MetricView &metric,
                                      const BoundCaptures &captures, Workload work,
@@ -146,7 +152,7 @@ private:
             Results &results, Reporter &reporter, StageTimer &stage) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
-  void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void scan(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
             const MatrixView &queries, const SearchParams &params, Results results,
             SearchStats *stats);
 
@@ -154,7 +160,7 @@ private:
   ScanCache kernels_;
 };
 
-std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
+std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const RowStore &index,
                                                        const Manifest &manifest) {
   bool made = false;
   const std::string key =
@@ -163,7 +169,7 @@ std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
       key,
       [&] {
         return std::make_shared<PreparedCenters>(
-            CoarseRanker(index, manifest.coarse, manifest.coarseOrder));
+            CoarseRanker(*index.listCenters(), manifest.coarse, manifest.coarseOrder));
       },
       made);
   return {prepared, &prepared->ranker};
@@ -350,11 +356,12 @@ CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uin
                       const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
                       Tally &tally, Results &results, Reporter &reporter, StageTimer &stage) const {
   RowsOfPairs scanned;
+  const uint32_t nProbes = probesOf(index, params.candidates);
   std::optional<Survivors> found;
   if (matrix && matrix->hasRows())
     found.emplace(batch.size, results.selected(), index.size(), matrix->widen());
   const auto scanProbes = [&](uint32_t from, uint32_t to, const Way &way) {
-    batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
+    batch.sortByList(index.nLists(), probes, nProbes, from, to);
     for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
       const double rows =
           double(index.list(list).size) * double(batch.listBegin[list + 1] - batch.listBegin[list]);
@@ -365,14 +372,13 @@ CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uin
     stage("scan");
   };
   // What the nearest list gives is a limit that bounds of the others are compared with.
-  const double perList = double(batch.size) * params.nProbes / index.nLists();
-  const bool isFirst =
-      matrix && params.nProbes < index.nLists() && (!found || perList >= kNearestFirst);
+  const double perList = double(batch.size) * nProbes / index.nLists();
+  const bool isFirst = matrix && nProbes < index.nLists() && (!found || perList >= kNearestFirst);
   const Way plain{nullptr, nullptr, &abandon, &tally};
   const Way way = matrix ? Way{matrix, found ? &*found : nullptr, nullptr, &tally} : plain;
   if (isFirst)
     scanProbes(0, 1, found ? way : plain);
-  scanProbes(isFirst ? 1 : 0, params.nProbes, way);
+  scanProbes(isFirst ? 1 : 0, nProbes, way);
   if (found)
     OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results, tally}
         .computeRest(*found, threads_);
@@ -380,9 +386,9 @@ CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uin
 }
 
 template <class Results>
-void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                      const MatrixView &queries, const SearchParams &params, Results results,
-                      SearchStats *stats) {
+void CpuBackend::scan(const RowStore &index, const MetricView &metric,
+                      const BoundCaptures &captures, const MatrixView &queries,
+                      const SearchParams &params, Results results, SearchStats *stats) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
   checkCaptures(metric, captures, extentsOf(index, queries));
   checkFinite(queries, "queries", threads_, index.missingValues() ? NaNs::Missing : NaNs::Refused);
@@ -407,13 +413,14 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     plan.why += kByName;
   const auto started = std::chrono::steady_clock::now();
   StageTimer stage(params.timeStages);
+  const uint32_t nProbes = probesOf(index, params.candidates);
   const std::shared_ptr<const CoarseRanker> coarse =
-      params.nProbes == index.nLists() ? nullptr : ranker(index, manifest);
+      areRanked(index, params.candidates) ? ranker(index, manifest) : nullptr;
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
   const int64_t batchSize = queriesPerBatch(
-      k, index.size(), params.nProbes,
+      k, index.size(), nProbes,
       QueryCoordinates::bytes(index.dims(), queries.element, compute) +
           (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0) +
           (matrix && matrix->hasRows() ? Survivors::bytesPerQuery(k, index.size()) : 0));
@@ -430,7 +437,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
     view.rows = std::min(batchSize, queries.rows - first);
     Batch batch(view, compute, first);
-    const std::vector<uint32_t> probes = rankedProbes(coarse.get(), view, params.nProbes, threads_);
+    const std::vector<uint32_t> probes =
+        probedLists(params.candidates, coarse.get(), view, first, nProbes, threads_);
     stage("coarse");
     results.begin(first, batch.size, threads_);
     if (matrix)
@@ -461,21 +469,21 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   tally.report(*stats);
 }
 
-void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                        const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                        float *distances, SearchStats *stats) {
+void CpuBackend::search(const RowStore &index, const MetricView &metric,
+                        const BoundCaptures &captures, const MatrixView &queries, int k,
+                        const SearchParams &params, int64_t *ids, float *distances,
+                        SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   scan(index, metric, captures, queries, params,
        BestRows(k, metric.artifact.manifest.order, index.size(), ids, distances), stats);
 }
 
-void CpuBackend::distances(const Index &index, const MetricView &metric,
+void CpuBackend::distances(const RowStore &index, const MetricView &metric,
                            const BoundCaptures &captures, const MatrixView &queries,
                            const Progress &progress, float *distances, SearchStats *stats,
                            int64_t firstQuery) {
   checkDistances(index, metric, queries, firstQuery);
-  scan(index, metric, captures, queries,
-       {.nProbes = index.nLists(), .progress = progress, .firstQuery = firstQuery},
+  scan(index, metric, captures, queries, {.progress = progress, .firstQuery = firstQuery},
        EveryDistance(metric.artifact.manifest.order, index.size(), distances), stats);
 }
 

@@ -16,7 +16,7 @@
 namespace annudf::runtime {
 namespace cuda {
 
-std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Progress &progress,
+std::shared_ptr<DeviceIndex> Implementation::upload(const RowStore &index, const Progress &progress,
                                                     SearchStats *stats) {
   for (;;) {
     bool made = false;
@@ -92,7 +92,7 @@ int64_t Implementation::remove(Index &index, std::span<const int64_t> ids,
   return removed.rows;
 }
 
-void Implementation::run(const Index &index, const MetricView &metric,
+void Implementation::run(const RowStore &index, const MetricView &metric,
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
@@ -173,7 +173,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
   report.searchMs = msSince(start);
 }
 
-void Implementation::runDevice(const Index &index, const MetricView &metric,
+void Implementation::runDevice(const RowStore &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
                                const Wanted &wanted, const SearchParams &params, void *stream,
                                SearchStats *stats) {
@@ -214,6 +214,8 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   lease->keep(ready.captures);
   if (ready.filter)
     lease->keep(ready.filter);
+  if (ready.given)
+    lease->keep(ready.given);
   if (ready.plan->bound)
     lease->keep(ready.plan->bound);
   const uint64_t batch = ready.batch;
@@ -256,7 +258,7 @@ uint64_t staged(int64_t columns) {
 
 } // namespace
 
-void Implementation::search(const Index &index, const MetricView &metric,
+void Implementation::search(const RowStore &index, const MetricView &metric,
                             const BoundCaptures &captures, const MatrixView &queries, int k,
                             const SearchParams &params, int64_t *ids, float *distances,
                             SearchStats *stats) {
@@ -264,7 +266,7 @@ void Implementation::search(const Index &index, const MetricView &metric,
   run(index, metric, captures, queries, {k, ids, distances, staged(k)}, params, stats);
 }
 
-void Implementation::searchDevice(const Index &index, const MetricView &metric,
+void Implementation::searchDevice(const RowStore &index, const MetricView &metric,
                                   const BoundCaptures &captures, const MatrixView &queries, int k,
                                   const SearchParams &params, int64_t *ids, float *distances,
                                   void *stream, SearchStats *stats) {
@@ -274,7 +276,7 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
 }
 
 std::unique_ptr<PreparedSearch>
-Implementation::prepareDevice(const Index &index, const MetricView &metric,
+Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
                               const BoundCaptures &captures, const MatrixView &queries, int k,
                               const SearchParams &params, void *stream, SearchStats *stats) {
   MatrixView shape = queries;
@@ -293,28 +295,29 @@ Implementation::prepareDevice(const Index &index, const MetricView &metric,
       prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
   if (stats)
     ready.plan->tell(ready.batch, report);
-  std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter};
+  std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter,
+                                                   ready.given};
   return std::make_unique<GraphSearch>(
       context_, PreparedPlan{*ready.plan, std::move(ready.scans), std::move(kept),
                              static_cast<uint64_t>(queries.rows), ready.batch, params.firstQuery,
                              on, params.countPairs});
 }
 
-void Implementation::distances(const Index &index, const MetricView &metric,
+void Implementation::distances(const RowStore &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
                                const Progress &progress, float *distances, SearchStats *stats,
                                int64_t firstQuery) {
   checkDistances(index, metric, queries, firstQuery);
   run(index, metric, captures, queries, {index.size(), nullptr, distances, staged(index.size())},
-      {.nProbes = index.nLists(), .progress = progress, .firstQuery = firstQuery}, stats);
+      {.progress = progress, .firstQuery = firstQuery}, stats);
 }
 
-void Implementation::distancesDevice(const Index &index, const MetricView &metric,
+void Implementation::distancesDevice(const RowStore &index, const MetricView &metric,
                                      const BoundCaptures &captures, const MatrixView &queries,
                                      float *distances, void *stream, SearchStats *stats) {
   checkDistances(index, metric, queries);
-  runDevice(index, metric, captures, queries, {index.size(), nullptr, distances, kAnyNumber},
-            {.nProbes = index.nLists()}, stream, stats);
+  runDevice(index, metric, captures, queries, {index.size(), nullptr, distances, kAnyNumber}, {},
+            stream, stats);
 }
 
 } // namespace cuda

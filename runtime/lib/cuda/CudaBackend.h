@@ -33,23 +33,23 @@ public:
     (void)linkerVersion(); // Without it no search can run: say so now.
   }
 
-  void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void search(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
               float *distances, SearchStats *stats) override;
-  void searchDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void searchDevice(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
-  std::unique_ptr<PreparedSearch> prepareDevice(const Index &index, const MetricView &metric,
+  std::unique_ptr<PreparedSearch> prepareDevice(const RowStore &index, const MetricView &metric,
                                                 const BoundCaptures &captures,
                                                 const MatrixView &queries, int k,
                                                 const SearchParams &params, void *stream,
                                                 SearchStats *stats) override;
-  void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void distances(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
                  SearchStats *stats, int64_t firstQuery) override;
-  void distancesDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                       const MatrixView &queries, float *distances, void *stream,
-                       SearchStats *stats) override;
+  void distancesDevice(const RowStore &index, const MetricView &metric,
+                       const BoundCaptures &captures, const MatrixView &queries, float *distances,
+                       void *stream, SearchStats *stats) override;
   Index build(const IndexParams &params, const MatrixView &base, void *stream,
               const Progress &progress, BuildStats *stats) override;
   Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
@@ -124,6 +124,7 @@ private:
     std::shared_ptr<DeviceIndex> index;
     std::shared_ptr<const DeviceCaptures> captures;
     std::shared_ptr<const Buffer> filter;
+    std::shared_ptr<const Buffer> given; ///< The lists that the caller names; null: none.
     std::optional<SearchPlan> plan; ///< Once the rest is there.
     uint64_t batch;                 ///< Queries of each batch but the last.
     ScanKernels scans;
@@ -137,19 +138,21 @@ private:
     bool every() const { return !ids; }
   };
   /// But for the family that runs it.
-  SearchPlan planOf(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  SearchPlan planOf(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                     const Ready &ready);
-  Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  Ready prepare(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                 SearchStats &stats);
-  void run(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void run(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
            const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
            SearchStats *stats);
-  void runDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  void runDevice(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                  void *stream, SearchStats *stats);
-  std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
+  /// The table of lists that the caller names, on the device; null where candidates are others.
+  std::shared_ptr<const Buffer> uploadLists(const Candidates &candidates, int64_t queries) const;
+  std::shared_ptr<DeviceIndex> upload(const RowStore &index, const Progress &progress,
                                       SearchStats *stats = nullptr);
   /// Puts an index's copy where searches look for it; null: there is none.
   void keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy);

@@ -14,7 +14,20 @@
 
 namespace annudf::runtime::cuda {
 
-SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
+std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &candidates,
+                                                          int64_t queries) const {
+  const auto *given = std::get_if<Given>(&candidates);
+  if (!given)
+    return nullptr;
+  const uint64_t bytes = static_cast<uint64_t>(queries) * given->probes * sizeof(uint32_t);
+  auto table = std::make_shared<const Buffer>(context_, bytes);
+  ANNUDF_CUDA(cuMemcpyHtoD, table->device(), given->lists, bytes);
+  // The copy runs on the default stream, which other streams do not wait for.
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  return table;
+}
+
+SearchPlan Implementation::planOf(const RowStore &index, const MetricView &metric,
                                   const BoundCaptures &captures, const MatrixView &queries,
                                   const Wanted &wanted, const SearchParams &params,
                                   const Ready &ready) {
@@ -29,7 +42,8 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
                      manifest.coarse,
                      manifest.coarseOrder,
                      static_cast<uint32_t>(wanted.columns),
-                     params.nProbes,
+                     probesOf(index, params.candidates),
+                     areRanked(index, params.candidates),
                      wanted.every(),
                      workloadOf(manifest, index, 0,
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
@@ -39,7 +53,10 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
   plan.work.fusedAhead = isFusedAhead(metric.artifact, context_->sm());
   plan.work.everyDistance = wanted.every();
-  plan.findProbedRows(index, queries.rows);
+  if (ready.given) // Queries have numbers from firstQuery on, the table begins with the first.
+    plan.given = ready.given->device() -
+                 static_cast<uint64_t>(params.firstQuery) * plan.nProbes * sizeof(uint32_t);
+  plan.findProbedRows(index, params.candidates, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.ownNodes = ownNodesOf(manifest, captures);
   plan.work.noForm = whyNoBounds(plan.work, manifest);
@@ -47,7 +64,7 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   return plan;
 }
 
-Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
+Implementation::Ready Implementation::prepare(const RowStore &index, const MetricView &metric,
                                               const BoundCaptures &captures,
                                               const MatrixView &queries, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
@@ -57,6 +74,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   Ready ready = {upload(index, params.progress, &stats),
                  captures_.get(captures),
                  filters_.get(params.filter.get()),
+                 uploadLists(params.candidates, queries.rows),
                  std::nullopt,
                  0,
                  {}};

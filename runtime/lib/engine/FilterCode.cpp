@@ -25,7 +25,7 @@ void set(std::vector<uint32_t> &words, int64_t id) {
 
 } // namespace
 
-RowFilter keptRows(Backend &backend, const Index &index, const MetricView &given,
+RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &given,
                    const BoundCaptures &captures, int64_t bits, const Progress &progress) {
   MetricView filter = given;
   filter.as = ANNUDF_ROLE_FILTER;
@@ -64,7 +64,7 @@ RowFilter keptRows(Backend &backend, const Index &index, const MetricView &given
   // Ids have gaps or are repeated, so there is no column for each row; what is NaN is not found.
   std::vector<int64_t> ids(rows);
   backend.search(index, filter, captures, query, static_cast<int>(index.size()),
-                 {.nProbes = index.nLists(), .progress = progress}, ids.data(), distances.data());
+                 {.progress = progress}, ids.data(), distances.data());
   for (const int64_t id : ids)
     if (id >= 0)
       set(words, id);

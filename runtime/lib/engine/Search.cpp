@@ -9,6 +9,7 @@
 #include "annudf/runtime/engine/Search.h"
 
 #include "annudf/Support/FileIO.h"
+#include "annudf/runtime/coarse/Coarse.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace annudf::runtime {
 namespace {
@@ -71,7 +73,7 @@ void SearchStats::addPairs(const SearchStats &other) {
 
 Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     const SearchParams &params) {
-  Workload work = workloadOf(manifest, index, queries, k, params.nProbes);
+  Workload work = workloadOf(manifest, index, queries, k, probesOf(index, params.candidates));
   work.family = params.family;
   if (params.filter)
     work.pass = params.filter->passingShare(index.size());
@@ -107,6 +109,41 @@ void checkRole(const MetricView &metric) {
                            "an annudf.filter";
   throw Error(ErrorKind::Input, nameOf(metric) + what);
 }
+
+namespace {
+
+void checkCandidates(const RowStore &index, const Candidates &candidates, int64_t queries) {
+  const auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
+  const uint32_t probes = probesOf(index, candidates), lists = index.nLists();
+  if (probes < 1 || probes > lists)
+    usage("probes = " + std::to_string(probes) + ": must be between 1 and the index's " +
+          std::to_string(lists) + " lists");
+  const ListCenters *const centers = index.listCenters();
+  if (areRanked(index, candidates) && (!centers || centers->count() != lists))
+    usage("probes = " + std::to_string(probes) + ": the index's " + std::to_string(lists) +
+          " lists have no centers to be ranked by; search all of them, or name each query's");
+  const auto *given = std::get_if<Given>(&candidates);
+  if (!given)
+    return;
+  if (!given->lists)
+    usage("the lists of each query: there is no table of " + std::to_string(queries) + " x " +
+          std::to_string(probes) + " numbers");
+  std::vector<int64_t> lastQuery(lists, -1);
+  for (int64_t q = 0; q < queries; ++q)
+    for (uint32_t p = 0; p < probes; ++p) {
+      const uint32_t list = given->lists[q * probes + p];
+      const auto named = [&] {
+        return "query " + std::to_string(q) + " names list " + std::to_string(list) + " at " +
+               std::to_string(p);
+      };
+      if (list >= lists)
+        usage(named() + "; the index has lists 0 to " + std::to_string(lists - 1));
+      if (std::exchange(lastQuery[list], q) == q)
+        usage(named() + " again; name each list once a query");
+    }
+}
+
+} // namespace
 
 void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params) {
@@ -156,9 +193,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
   if (k > index.size())
     usage("k = " + std::to_string(k) + ": the index has only " + std::to_string(index.size()) +
           " rows");
-  if (params.nProbes < 1 || params.nProbes > index.nLists())
-    usage("probes = " + std::to_string(params.nProbes) + ": must be between 1 and the index's " +
-          std::to_string(index.nLists()) + " lists");
+  checkCandidates(index, params.candidates, queries.rows);
   if (params.filter && params.filter->bits() < index.rowExtent())
     usage("the filter has " + std::to_string(params.filter->bits()) +
           " bits, the largest id of the index is " + std::to_string(index.largestId()) +
@@ -167,7 +202,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
 
 void checkDistances(const RowStore &index, const MetricView &metric, const MatrixView &queries,
                     int64_t firstQuery) {
-  checkSearch(index, metric, queries, 1, {.nProbes = index.nLists(), .firstQuery = firstQuery});
+  checkSearch(index, metric, queries, 1, {.firstQuery = firstQuery});
   if (!index.idsAreRowNumbers())
     throw Error(ErrorKind::Usage,
                 "distances by id: the index has " + std::to_string(index.size()) + " rows, and " +

@@ -61,16 +61,16 @@ void PieceSearch::searchWhole(int64_t first, int64_t count) {
   };
   const Progress storing = [&](const char *, double) { return told(0); };
   const auto bytes = bytesOfRow(rows_.element, rows_.dims);
-  const Index piece = store_({static_cast<const std::byte *>(rows_.data) + first * bytes, count,
-                              rows_.dims, rows_.element},
-                             first, storing);
+  const auto piece = store_({static_cast<const std::byte *>(rows_.data) + first * bytes, count,
+                             rows_.dims, rows_.element},
+                            first, storing);
   SearchParams params = params_;
   params.progress = [&](const char *, double done) { return told(done); };
-  checkSearch(piece, metric_, queries_, k_, params); // Before there is room for what it finds.
+  checkSearch(*piece, metric_, queries_, k_, params); // Before there is room for what it finds.
   const size_t at = done_ == 0 ? 0 : results();
   ids_.resize(at + results()), distances_.resize(at + results());
   SearchStats cost;
-  backend_.search(piece, metric_, captures_, queries_, k_, params, ids_.data() + at,
+  backend_.search(*piece, metric_, captures_, queries_, k_, params, ids_.data() + at,
                   distances_.data() + at, &cost);
   const std::string family = cost_.family, why = cost_.why;
   addCost(cost_, cost);

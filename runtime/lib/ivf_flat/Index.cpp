@@ -56,18 +56,13 @@ void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position, L
 
 } // namespace
 
-// Here, as the coarse stage knows no index.
-CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
-    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order,
-                   index.fill()) {}
-
 Index::Index(IndexParts parts)
-    : metric_(parts.metric), adaptive_(parts.adaptiveCenters), centers_(std::move(parts.centers)),
-      fill_(std::move(parts.fill)) {
+    : metric_(parts.metric), adaptive_(parts.adaptiveCenters),
+      centers_{std::move(parts.centers), parts.dims, std::move(parts.fill)} {
   element_ = parts.element, dims_ = parts.dims, threads_ = parts.threads;
   size_ = parts.size, largestId_ = parts.size - 1;
-  missing_ = !fill_.empty();
-  lists_.resize(centers_.size() / static_cast<size_t>(parts.dims));
+  missing_ = !centers_.fill.empty();
+  lists_.resize(centers_.count());
   elsewhere_ = std::move(parts.lists);
   generation_ = nextGeneration();
 }
@@ -83,7 +78,7 @@ std::vector<float> Index::meanOfRows() const {
   std::vector<double> sums(dims);
   for (uint32_t list = 0; list < nLists(); ++list)
     for (size_t d = 0; d < dims; ++d)
-      sums[d] += double(listSize(list)) * double(centers_[list * dims + d]);
+      sums[d] += double(listSize(list)) * double(centers_.values[list * dims + d]);
   std::vector<float> mean(dims);
   for (size_t d = 0; d < dims; ++d)
     if (const auto value = float(sums[d] / double(std::max<int64_t>(size_, 1)));
@@ -147,16 +142,16 @@ Index Index::build(const IndexParams &given, const MatrixView &base, const Progr
   checkEnough(base, params.nLists);
   Index index;
   index.element_ = base.element;
-  index.dims_ = base.dims;
+  index.dims_ = index.centers_.dims = base.dims;
   index.metric_ = params.metric;
   index.adaptive_ = params.adaptiveCenters;
   index.threads_ = params.threads;
   if (params.missingValues)
-    index.fill_ = meansOfPresent(base, params.threads), index.missing_ = true;
-  index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
-                                 params.kmeansTrainsetFraction, params.seed, params.threads},
-                                base, index.fill_, progress);
-  checkCenters(index.centers_, base.dims);
+    index.centers_.fill = meansOfPresent(base, params.threads), index.missing_ = true;
+  index.centers_.values = trainCenters({params.nLists, params.metric, params.kmeansIterations,
+                                        params.kmeansTrainsetFraction, params.seed, params.threads},
+                                       base, index.centers_.fill, progress);
+  checkCenters(index.centers_.values, base.dims);
   index.lists_.resize(params.nLists);
   index.generation_ = nextGeneration();
   if (params.addData)
@@ -186,7 +181,7 @@ void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_
   elsewhere_ = std::move(lists);
   size_ = size, largestId_ = largestId;
   if (!centers.empty())
-    centers_ = std::move(centers);
+    centers_.values = std::move(centers);
   sums_.clear();
   changed(std::move(attachments));
 }
@@ -202,7 +197,7 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
 
   // Which list each row goes to: the long part, and the one that may be interrupted.
   const AssignBy by = AssignBy::of(metric_);
-  const CoarseRanker ranker(*this, by.metric, by.order);
+  const CoarseRanker ranker(centers_, by.metric, by.order);
   std::vector<uint32_t> assigned(static_cast<size_t>(rows.rows));
   constexpr int64_t kPiece = 32768;
   for (int64_t begin = 0; begin < rows.rows; begin += kPiece) {
@@ -253,7 +248,7 @@ void Index::append(const MatrixView &rows, const int64_t *ids,
     largestId_ = std::max(largestId_, ids ? ids[row] : first + row);
   size_ += rows.rows;
   if (adaptive_)
-    centers_ = std::move(centers), sums_ = std::move(sums);
+    centers_.values = std::move(centers), sums_ = std::move(sums);
   changed(std::move(attachments));
 }
 

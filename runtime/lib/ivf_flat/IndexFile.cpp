@@ -340,9 +340,9 @@ void Index::save(const std::string &path, const Progress &progress) const {
   SectionWriter sections(file);
   sections.write(&preamble, sizeof preamble);
   sections.write(header.data(), header.size());
-  sections.write(centers_.data(), centers_.size() * sizeof(float));
+  sections.write(centers_.values.data(), centers_.values.size() * sizeof(float));
   if (missingValues())
-    sections.write(fill_.data(), fill_.size() * sizeof(float));
+    sections.write(centers_.fill.data(), centers_.fill.size() * sizeof(float));
   for (size_t i = 0; i < lists().size(); ++i) {
     report(progress, "save", double(i) / double(lists().size()));
     sections.write(list(static_cast<uint32_t>(i)).words.data(),
@@ -381,12 +381,14 @@ Index Index::load(const std::string &path) {
   if (file.size() > expected)
     refuse(path, "damaged: " + std::to_string(file.size() - expected) + " bytes follow the index");
 
-  index.centers_.resize(header.sizes.size() * size_t(header.dims));
-  sections.read(index.centers_.data(), index.centers_.size() * sizeof(float));
+  ListCenters &centers = index.centers_;
+  centers.dims = header.dims;
+  centers.values.resize(header.sizes.size() * size_t(header.dims));
+  sections.read(centers.values.data(), centers.values.size() * sizeof(float));
   if (header.missing) {
     index.missing_ = true;
-    index.fill_.resize(size_t(header.dims));
-    sections.read(index.fill_.data(), index.fill_.size() * sizeof(float));
+    centers.fill.resize(size_t(header.dims));
+    sections.read(centers.fill.data(), centers.fill.size() * sizeof(float));
   }
   index.lists_.resize(header.sizes.size());
   for (size_t i = 0; i < index.lists_.size(); ++i) {
@@ -411,10 +413,10 @@ Index Index::load(const std::string &path) {
         refuse(path, "id " + std::to_string(id) + " of the index is out of place");
       index.largestId_ = std::max(index.largestId_, id);
     }
-  for (float value : index.centers_)
+  for (float value : centers.values)
     if (!std::isfinite(value))
       refuse(path, "a center of the index is not finite");
-  for (float value : index.fill_)
+  for (float value : centers.fill)
     if (!std::isfinite(value))
       refuse(path, "a mean of the index is not finite");
   index.generation_ = nextGeneration();

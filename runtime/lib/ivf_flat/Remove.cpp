@@ -122,7 +122,7 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   std::vector<double> sums;
   std::vector<float> centers;
   if (adaptive_) {
-    sums = sums_, centers = centers_;
+    sums = sums_, centers = centers_.values;
     parallelFor(threads_, nLists(), [&](int64_t l, int) {
       const auto list = static_cast<uint32_t>(l);
       const int64_t rows = left[list].rows;
@@ -143,7 +143,7 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   });
   size_ = all.rows, largestId_ = all.largestId;
   if (adaptive_)
-    centers_ = std::move(centers), sums_ = std::move(sums);
+    centers_.values = std::move(centers), sums_ = std::move(sums);
   changed(std::move(attachments));
   return removed;
 }

@@ -9,6 +9,7 @@
 #include "annudf/runtime/rows/RowStore.h"
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/rows/Candidates.h"
 
 #include <utility>
 
@@ -67,6 +68,18 @@ bool RowStore::idsAreRowNumbers() const {
           },
           made)
       ->value;
+}
+
+uint32_t probesOf(const RowStore &store, const Candidates &candidates) {
+  if (const auto *ranked = std::get_if<Lists>(&candidates))
+    return ranked->probes;
+  const auto *given = std::get_if<Given>(&candidates);
+  return given ? given->probes : store.nLists();
+}
+
+bool areRanked(const RowStore &store, const Candidates &candidates) {
+  const auto *ranked = std::get_if<Lists>(&candidates);
+  return ranked && ranked->probes < store.nLists();
 }
 
 uint64_t nextGeneration() {

@@ -8,6 +8,7 @@
 
 #include "Support/TestFiles.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cmath>
 #include <cstring>
@@ -234,7 +235,7 @@ TEST(Captures, ASearchHasNoMoreQueriesThanAHookCanCount) {
   MatrixView queries = one;
   auto check = [&](int64_t rows) {
     queries.rows = rows;
-    return errorOf([&] { checkSearch(index, metric, queries, 1, {.nProbes = 1}); },
+    return errorOf([&] { checkSearch(index, metric, queries, 1, {.candidates = Lists{1}}); },
                    ErrorKind::Input);
   };
   EXPECT_EQ(check(2147483647), "NO ERROR");

@@ -10,6 +10,7 @@
 #include "MatrixTesting.h"
 
 #include "annudf/runtime/engine/Filter.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "gtest/gtest.h"
 
@@ -68,9 +69,10 @@ TEST_P(Abandoned, GivesTheBitsOfWholeRows) {
       const Index index = indexOf(base, 5);
       for (const int k : {1, 10, 100, 600})
         for (const uint32_t probes : {2u, 5u})
-          compare(
-              *backend, index, metric, bind(metric, dims), queries.view(), k, {.nProbes = probes},
-              std::string(name) + ", " + std::to_string(dims) + " dims, k " + std::to_string(k));
+          compare(*backend, index, metric, bind(metric, dims), queries.view(), k,
+                  {.candidates = Lists{probes}},
+                  std::string(name) + ", " + std::to_string(dims) + " dims, k " +
+                      std::to_string(k));
     }
 }
 
@@ -101,10 +103,10 @@ TEST_P(Abandoned, OfEachElementWithAFilter) {
       const Index index = Index::build(params, view(base));
       for (const int k : {1, 10, 300})
         for (const bool filters : {false, true})
-          least =
-              std::min(least, compare(*backend, index, metric, bind(metric, dims), view(queries), k,
-                                      {.nProbes = 3, .filter = filters ? filter : nullptr},
-                                      toString(element)));
+          least = std::min(least,
+                           compare(*backend, index, metric, bind(metric, dims), view(queries), k,
+                                   {.candidates = Lists{3}, .filter = filters ? filter : nullptr},
+                                   toString(element)));
     }
     if (element != ANNUDF_ELEMENT_BITS) // There is no row much farther than others.
       EXPECT_LT(least, 0.9) << toString(element);
@@ -132,7 +134,8 @@ TEST(Abandon, WeightsBelowZeroMakeItWhole) {
         BoundCaptures::bindViews(metric.artifact.manifest, dims,
                                  {{"w", runtime::test::given("f32", {dims}, w.data(), w.size())}},
                                  /*allowNonFinite=*/true);
-    return compare(*backend, index, metric, captures, queries.view(), 5, {.nProbes = 1}, what);
+    return compare(*backend, index, metric, captures, queries.view(), 5, {.candidates = Lists{1}},
+                   what);
   };
   EXPECT_LT(share("ones"), 0.9);
   w.assign(dims, 0);
@@ -164,7 +167,8 @@ TEST(Abandon, InfinitiesThatArise) {
       base.values[i] *= 3e38f / 8;
     const Index index = indexOf(base, 2);
     for (const int k : {3, 1999, 2000})
-      compare(*backend, index, metric, bind(metric, dims), queries.view(), k, {.nProbes = 2}, name);
+      compare(*backend, index, metric, bind(metric, dims), queries.view(), k,
+              {.candidates = Lists{2}}, name);
   }
 }
 
@@ -257,7 +261,7 @@ TEST(Abandon, CountsRowsOfListsAlone) {
       std::make_shared<RowFilter>(std::vector<uint32_t>(size_t(rows) / 32, 0x55555555u), rows);
   for (const auto &filter : {std::shared_ptr<RowFilter>(), even}) {
     const double share = compare(*backend, index, metric, bind(metric, dims), queries.view(), 2,
-                                 {.nProbes = 64, .filter = filter}, "small lists");
+                                 {.candidates = Lists{64}, .filter = filter}, "small lists");
     // A block of 16 dims of all, and more of what the first lists hold.
     EXPECT_GE(share, 16.0 / dims);
     EXPECT_LT(share, 0.7);

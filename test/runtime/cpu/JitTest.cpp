@@ -9,6 +9,7 @@
 #include "ScanEvery.h"
 #include "TestMetrics.h"
 
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "cpu/jit/Jit.h"
 #include "cpu/jit/KernelCache.h"
 #include "cpu/search/Queries.h"
@@ -157,8 +158,8 @@ TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
       start.arrive_and_wait();
       std::vector<float> distances(500 * 5);
       SearchStats stats;
-      backend->search(index, metric, captures, view(base), 5, {2}, ids[t].data(), distances.data(),
-                      &stats);
+      backend->search(index, metric, captures, view(base), 5, {Lists{2}}, ids[t].data(),
+                      distances.data(), &stats);
       links += stats.links;
       EXPECT_EQ(stats.links == 1, stats.linkMs > 0);
     });

@@ -30,9 +30,10 @@ FoundBits searchWith(const Metric &metric, const std::vector<float> &w, const In
                                {{"w", runtime::test::given("f32", {dims}, w.data(), w.size())}});
   FoundBits found{std::vector<int64_t>(size_t(queries.rows) * 10),
                   std::vector<float>(size_t(queries.rows) * 10)};
-  makeCpuBackend(2)->search(index, metric, captures, queries.view(), 10,
-                            {.nProbes = 3, .family = family, .timeStages = stats != nullptr},
-                            found.ids.data(), found.distances.data(), stats);
+  makeCpuBackend(2)->search(
+      index, metric, captures, queries.view(), 10,
+      {.candidates = Lists{3}, .family = family, .timeStages = stats != nullptr}, found.ids.data(),
+      found.distances.data(), stats);
   return found;
 }
 
@@ -48,8 +49,8 @@ TEST(MatrixRatio, GivesTheBitsOfTheScanWithRowsInBfloatAlone) {
       const Index index = indexOf(base, 5);
       for (const int k : {1, 10, 2000})
         for (int time = 0; time < 2; ++time)
-          ASSERT_EQ(search(*backend, index, metric, queries, k, {.nProbes = 4}, "groups"),
-                    search(*backend, index, metric, queries, k, {.nProbes = 4}, "matrix"))
+          ASSERT_EQ(search(*backend, index, metric, queries, k, {.candidates = Lists{4}}, "groups"),
+                    search(*backend, index, metric, queries, k, {.candidates = Lists{4}}, "matrix"))
               << metricName << " " << name << ", k " << k;
     }
   }
@@ -64,7 +65,8 @@ TEST(MatrixRatio, LeavesOutWhatAFilterDoes) {
   std::vector<uint32_t> words(32);
   for (uint32_t &word : words)
     word = random() & random();
-  const SearchParams with{.nProbes = 3, .filter = std::make_shared<RowFilter>(words, 1000)};
+  const SearchParams with{.candidates = Lists{3},
+                          .filter = std::make_shared<RowFilter>(words, 1000)};
   for (const char *name : kNames) {
     const Metric metric = compiled(provedMetric(name));
     for (int time = 0; time < 3; ++time) {
@@ -92,8 +94,8 @@ TEST(MatrixRatio, LeavesFewRows) {
       const Index index = indexOf(base, 1);
       SearchStats stats;
       for (int time = 0; time < 2; ++time)
-        search(*makeCpuBackend(1), index, metric, queries, 10, {.nProbes = 1, .timeStages = true},
-               "matrix", &stats);
+        search(*makeCpuBackend(1), index, metric, queries, 10,
+               {.candidates = Lists{1}, .timeStages = true}, "matrix", &stats);
       EXPECT_LT(stats.evaluatedPerQuery, 200) << name << ", " << offset;
     }
   }
@@ -170,8 +172,9 @@ TEST(MatrixRatio, TakesVectorsThatAreNearlyConstant) {
         const WithProducts with(kernels->name);
         for (const int k : {1, 10, 1500})
           for (int time = 0; time < 2; ++time)
-            ASSERT_EQ(search(*backend, index, metric, queries, k, {.nProbes = 3}, "groups"),
-                      search(*backend, index, metric, queries, k, {.nProbes = 3}, family))
+            ASSERT_EQ(
+                search(*backend, index, metric, queries, k, {.candidates = Lists{3}}, "groups"),
+                search(*backend, index, metric, queries, k, {.candidates = Lists{3}}, family))
                 << dims << " dims, " << seed << ", k " << k << ", " << kernels->name;
       }
     }

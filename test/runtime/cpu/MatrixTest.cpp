@@ -36,7 +36,8 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
       for (const int k : {1, 10, 100, 600})
         for (const uint32_t probes : {2u, 5u}) {
           const auto found = [&](const char *family) {
-            return search(*backend, index, metric, queries, k, {.nProbes = probes}, family);
+            return search(*backend, index, metric, queries, k, {.candidates = Lists{probes}},
+                          family);
           };
           const bool isRatio = provedMetric(GetParam()).form->lengths.has_value();
           if (name == kBeyond || (name == kHuge && isRatio))
@@ -84,7 +85,8 @@ TEST(MatrixScan, LeavesOutWhatAFilterDoes) {
   std::vector<uint32_t> words(32);
   for (uint32_t &word : words)
     word = random() & random();
-  const SearchParams with{.nProbes = 3, .filter = std::make_shared<RowFilter>(words, 1000)};
+  const SearchParams with{.candidates = Lists{3},
+                          .filter = std::make_shared<RowFilter>(words, 1000)};
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(search(*backend, index, metric, queries, 10, with, "groups"),
               search(*backend, index, metric, queries, 10, with, "matrix"));
@@ -104,9 +106,10 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
   const auto how = [&](const Metric &metric) {
     SearchStats stats;
     const FoundBits expected =
-        search(*backend, index, metric, queries, 10, {.nProbes = 3}, "groups");
-    EXPECT_EQ(search(*backend, index, metric, queries, 10, {.nProbes = 3}, "matrix", &stats),
-              expected);
+        search(*backend, index, metric, queries, 10, {.candidates = Lists{3}}, "groups");
+    EXPECT_EQ(
+        search(*backend, index, metric, queries, 10, {.candidates = Lists{3}}, "matrix", &stats),
+        expected);
     EXPECT_TRUE(stats.why.ends_with(kByName)) << stats.why;
     return stats.family + ": " + stats.why.substr(0, stats.why.rfind(kByName));
   };
@@ -155,7 +158,8 @@ TEST(MatrixScan, AFilterOfFewRowsIsNotForProducts) {
     std::vector<uint32_t> words(size_t(RowFilter::wordsFor(base.rows)));
     for (int64_t id = 0; id < base.rows; ++id)
       words[size_t(id / 32)] |= uint32_t(std::bernoulli_distribution(share)(random)) << (id % 32);
-    const SearchParams with{.nProbes = 5, .filter = std::make_shared<RowFilter>(words, base.rows)};
+    const SearchParams with{.candidates = Lists{5},
+                            .filter = std::make_shared<RowFilter>(words, base.rows)};
     SearchStats stats;
     for (int time = 0; time < 2; ++time) {
       const FoundBits expected = search(*backend, index, metric, queries, 10, with, "groups");
@@ -182,14 +186,15 @@ TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
   const auto how = [&](uint32_t probes) {
     SearchStats stats;
     const FoundBits found =
-        search(*backend, index, metric, queries, 3, {.nProbes = probes}, "", &stats);
-    EXPECT_EQ(found, search(*backend, index, metric, queries, 3, {.nProbes = probes}, "groups"));
+        search(*backend, index, metric, queries, 3, {.candidates = Lists{probes}}, "", &stats);
+    EXPECT_EQ(found,
+              search(*backend, index, metric, queries, 3, {.candidates = Lists{probes}}, "groups"));
     return stats.why;
   };
   EXPECT_EQ(how(10), "2000.0 queries a row, " + with); // Reads each row once.
   const Index same = indexOf(base, 10);
   SearchStats stats;
-  search(*backend, same, metric, queries, 3, {.nProbes = 5}, "", &stats);
+  search(*backend, same, metric, queries, 3, {.candidates = Lists{5}}, "", &stats);
   EXPECT_EQ(stats.why, "1000.0 queries a row, " + with + ", rows kept in bfloat16");
 }
 
@@ -223,8 +228,8 @@ TEST(MatrixScan, GivesTheBitsOfTheScanWithRowsInBfloatAlone) {
     const Index index = indexOf(base, 5);
     for (const int k : {1, 10, 100, 2000})
       for (int time = 0; time < 2; ++time)
-        ASSERT_EQ(search(*backend, index, metric, queries, k, {.nProbes = 4}, "groups"),
-                  search(*backend, index, metric, queries, k, {.nProbes = 4}, "matrix"))
+        ASSERT_EQ(search(*backend, index, metric, queries, k, {.candidates = Lists{4}}, "groups"),
+                  search(*backend, index, metric, queries, k, {.candidates = Lists{4}}, "matrix"))
             << name << ", k " << k;
   }
 }
@@ -245,8 +250,9 @@ TEST(MatrixScan, CountsWhatSquaresLoseWithLargeWeights) {
         metric.artifact.manifest, 16, {{"w", runtime::test::given("f32", {16}, w.data(), 16)}});
     const auto found = [&](const char *family) {
       FoundBits found{std::vector<int64_t>(450), std::vector<float>(450)};
-      backend->search(index, metric, captures, queries.view(), 10, {.nProbes = 3, .family = family},
-                      found.ids.data(), found.distances.data(), nullptr);
+      backend->search(index, metric, captures, queries.view(), 10,
+                      {.candidates = Lists{3}, .family = family}, found.ids.data(),
+                      found.distances.data(), nullptr);
       return found;
     };
     const FoundBits expected = found("groups");
@@ -264,7 +270,8 @@ TEST(MatrixScan, KeepsRowsOnceHoweverManySearchAtFirst) {
   const Index expectedOf = indexOf(base, 6);
   std::vector<FoundBits> expected;
   for (const Metric &metric : metrics)
-    expected.push_back(search(*backend, expectedOf, metric, queries, 10, {.nProbes = 3}, "groups"));
+    expected.push_back(
+        search(*backend, expectedOf, metric, queries, 10, {.candidates = Lists{3}}, "groups"));
   for (int round = 0; round < 5; ++round) {
     const Index index = indexOf(base, 6);
     std::vector<std::thread> threads;
@@ -273,7 +280,7 @@ TEST(MatrixScan, KeepsRowsOnceHoweverManySearchAtFirst) {
     for (size_t t = 0; t < 8; ++t)
       threads.emplace_back([&, t] {
         for (int time = 0; time < 4; ++time)
-          wrong += !(search(*backend, index, metrics[t % 2], queries, 10, {.nProbes = 3},
+          wrong += !(search(*backend, index, metrics[t % 2], queries, 10, {.candidates = Lists{3}},
                             "matrix") == expected[t % 2]);
       });
     for (std::thread &thread : threads)
@@ -298,18 +305,20 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   const Data same = dataOf([](std::mt19937 &, int64_t) { return 0.5f; }, 5000, 96, 1);
   const Data queries = dataOf([](std::mt19937 &, int64_t) { return 0.0f; }, 45, 96, 2);
   const Index one = indexOf(same, 1);
-  EXPECT_EQ(evaluated(one, metric, queries, 10, {.nProbes = 1}), 5000);
+  EXPECT_EQ(evaluated(one, metric, queries, 10, {.candidates = Lists{1}}), 5000);
   const auto quarter = std::make_shared<RowFilter>(
       std::vector<uint32_t>(size_t(RowFilter::wordsFor(same.rows)), 0x11111111), same.rows);
-  EXPECT_EQ(evaluated(one, metric, queries, 10, {.nProbes = 1, .filter = quarter}),
+  EXPECT_EQ(evaluated(one, metric, queries, 10, {.candidates = Lists{1}, .filter = quarter}),
             double(quarter->count()));
 
   const Data apart =
       dataOf([](std::mt19937 &, int64_t row) { return row == 0 ? 0.001f : 1.0f; }, 5000, 96, 1);
   const Index alone = indexOf(apart, 1);
-  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.nProbes = 1}), 1);
-  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.nProbes = 1}), 1); // Of rows that are kept.
-  EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.nProbes = 1}, "groups"), 5000);
+  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.candidates = Lists{1}}), 1);
+  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.candidates = Lists{1}}),
+            1); // Of rows that are kept.
+  EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.candidates = Lists{1}}, "groups"),
+            5000);
 
   const Data three = dataOf(
       [](std::mt19937 &, int64_t row) { return row < 2500   ? 0.1f
@@ -321,7 +330,7 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   for (uint32_t list = 0; list < 3; ++list)
     sizes.insert(lists.list(list).size);
   ASSERT_EQ(sizes, (std::multiset<int64_t>{1000, 1500, 2500}));
-  EXPECT_EQ(evaluated(lists, metric, queries, 1, {.nProbes = 2}), 2500);
+  EXPECT_EQ(evaluated(lists, metric, queries, 1, {.candidates = Lists{2}}), 2500);
 }
 
 Workload manyQueries() {
@@ -436,8 +445,9 @@ TEST(MatrixScan, SearchesWithoutItWhereItsFormCannotBeBound) {
   std::vector<float> distances(600);
   SearchStats stats;
   const auto searchBy = [&](const char *family) {
-    backend->search(index, metric, captures, queries.view(), 1, {.nProbes = 1, .family = family},
-                    ids.data(), distances.data(), &stats);
+    backend->search(index, metric, captures, queries.view(), 1,
+                    {.candidates = Lists{1}, .family = family}, ids.data(), distances.data(),
+                    &stats);
   };
   const std::string why = "a coefficient is beyond 1e-30 to 1e30 in dimension 1";
   EXPECT_EQ(errorOf([&] { searchBy("matrix"); }, ErrorKind::Input),

@@ -11,6 +11,7 @@
 
 #include "Support/TestFiles.h"
 #include "TestMetrics.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "cpu/products/MatrixScan.h"
 #include "runtime/TestData.h"
 

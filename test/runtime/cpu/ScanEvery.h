@@ -36,7 +36,7 @@ struct Collected {
 
 /// What `kernel` computes of every row of an index of one list.
 inline std::vector<std::vector<float>> scanEvery(const runtime::cpu::ScanKernel &kernel,
-                                                 const runtime::Index &index,
+                                                 const runtime::RowStore &index,
                                                  const runtime::Metric &metric,
                                                  const runtime::MatrixView &queries) {
   const auto captures = bind(metric, index.dims());

@@ -9,6 +9,7 @@
 #include "../FilterTesting.h"
 
 #include "annudf/runtime/engine/SearchRows.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -22,7 +23,7 @@ struct Rows {
   const Metric &metric;
   const reference::Vectors &base, &queries;
   RowPieces pieces = {};
-  SearchParams params = {.nProbes = 1};
+  SearchParams params = {};
   int64_t most = INT64_MAX; ///< Rows that there is memory for.
   int64_t stored = 0;
   SearchStats stats = {};
@@ -35,7 +36,8 @@ struct Rows {
       if (piece.rows > most)
         throw Error(ErrorKind::Environment, "no room for " + std::to_string(piece.rows) + " rows");
       ++stored;
-      return Index::ofOneList(piece, false, 2, {nullptr, first}, progress);
+      return std::make_unique<const Index>(
+          Index::ofOneList(piece, false, 2, {nullptr, first}, progress));
     };
     searchRows(backend, view(base), store, pieces, metric, bind(metric, base.dims), view(queries),
                k, params, found.ids.data(), found.distances.data(), &stats);

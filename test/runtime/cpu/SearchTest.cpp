@@ -10,6 +10,7 @@
 #include "cpu/search/Batch.h"
 
 #include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "gtest/gtest.h"
 
 #include <chrono>
@@ -36,7 +37,7 @@ Result searchWith(Backend &backend, const Index &index, const Metric &metric,
   Result result;
   result.ids.assign(queries.rows * k, -7);
   result.distances.assign(queries.rows * k, -7);
-  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes},
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {Lists{nProbes}},
                  result.ids.data(), result.distances.data());
   return result;
 }
@@ -53,7 +54,7 @@ Index buildIndex(const reference::Vectors &base, uint32_t nLists) {
 std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest &manifest,
                                              const reference::Vectors &queries, uint32_t nProbes) {
   std::vector<uint32_t> probes(queries.rows * nProbes);
-  CoarseRanker(index, manifest.coarse, manifest.coarseOrder)
+  CoarseRanker(*index.listCenters(), manifest.coarse, manifest.coarseOrder)
       .rank(view(queries), nProbes, probes.data(), 1);
   std::vector<std::vector<int64_t>> rows(queries.rows);
   for (size_t i = 0; i < probes.size(); ++i) {
@@ -70,7 +71,7 @@ std::vector<std::pair<double, int64_t>> bruteForce(const Index &index, const Man
                                                    const reference::Vectors &queries, int64_t q,
                                                    uint32_t nProbes) {
   std::vector<uint32_t> probes(size_t(queries.rows) * nProbes);
-  CoarseRanker(index, manifest.coarse, manifest.coarseOrder)
+  CoarseRanker(*index.listCenters(), manifest.coarse, manifest.coarseOrder)
       .rank(view(queries), nProbes, probes.data(), 1);
   std::vector<std::pair<double, int64_t>> found;
   std::vector<double> row(size_t(index.dims()));
@@ -177,7 +178,7 @@ TEST(CpuSearch, OneListIsScannedInPieces) {
   std::vector<float> distances(1500);
   int within = 0;
   const auto search = [&](bool stop) {
-    SearchParams params{.nProbes = 1};
+    SearchParams params{.candidates = Lists{1}};
     params.progress = [&within, stop](const char *, double done) {
       if (done == 0)
         std::this_thread::sleep_for(std::chrono::milliseconds(60));
@@ -277,7 +278,7 @@ TEST(CpuSearch, NanNeverEntersAndInfinityDoes) {
   const auto captures = BoundCaptures::bind(metric.artifact.manifest, 2, {{"w", weights}});
   std::vector<int64_t> ids(6);
   std::vector<float> distances(6);
-  makeCpuBackend(1)->search(index, metric, captures, view(query), 6, {1}, ids.data(),
+  makeCpuBackend(1)->search(index, metric, captures, view(query), 6, {}, ids.data(),
                             distances.data());
   // (3e30, 0) and (3e30, 3e30) are NaN, (0, 3e30) is inf.
   EXPECT_EQ(ids, (std::vector<int64_t>{0, 3, 5, 2, -1, -1}));
@@ -309,7 +310,7 @@ TEST(CpuSearch, RefusesCapturesBoundForSomethingElse) {
     int64_t ids[50];
     float distances[50];
     try {
-      backend->search(index, weighted, captures, view(base), 1, {1}, ids, distances);
+      backend->search(index, weighted, captures, view(base), 1, {}, ids, distances);
     } catch (const Error &error) {
       EXPECT_EQ(error.kind(), ErrorKind::Usage);
       return error.what();

@@ -15,6 +15,7 @@
 #include "TestMetrics.h"
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/MemoryBufferRef.h"

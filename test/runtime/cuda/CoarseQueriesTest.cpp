@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Four dimensions at a time, whatever the element, the place in memory and what stands for missing
-// values, against one coordinate at a time.
+// values, against one coordinate at a time. And the lists of queries where nothing ranks them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,11 @@
 #include "kernels/cuda/search/Coarse.cuh"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -79,4 +82,50 @@ TEST(CoarseQueries, AreReadFourDimensionsAtATime) {
     }
   for (const int count : {0, 1, 2, 4})
     EXPECT_GE(words[count], 10) << count;
+}
+
+/// With a block of one warp, of several, and with more lists than a block has threads.
+TEST(TakenProbes, AllListsOrThoseOfTheTable) {
+  std::mt19937 random(2);
+  for (const uint32_t lists : {1U, 31U, 32U, 33U, 100U, 1500U})
+    for (const bool named : {false, true}) {
+      std::vector<uint32_t> sizes(lists), order(lists), table;
+      for (uint32_t &size : sizes)
+        size = random() % 200;
+      std::iota(order.begin(), order.end(), 0U);
+      const uint32_t count = named ? (lists + 1) / 2 : lists;
+      for (uint32_t query = 0; query < kQueries; ++query) {
+        if (named)
+          std::shuffle(order.begin(), order.end(), random);
+        table.insert(table.end(), order.begin(), order.begin() + count);
+      }
+      std::vector<uint32_t> probes(table.size(), 777), starts(table), ranks(table),
+          groups(kQueries), pairs(lists, 0);
+      annudf_device_index index = {};
+      index.nLists = lists, index.listSize = reinterpret_cast<uint64_t>(sizes.data());
+      annudf_workspace work = {};
+      work.nProbes = count;
+      work.probes = reinterpret_cast<uint64_t>(probes.data());
+      work.probeGroup = reinterpret_cast<uint64_t>(starts.data());
+      work.groupCount = reinterpret_cast<uint64_t>(groups.data());
+      work.rank = reinterpret_cast<uint64_t>(ranks.data());
+      work.listPairs = reinterpret_cast<uint64_t>(pairs.data());
+      for (blockIdx.x = 0; blockIdx.x < kQueries; ++blockIdx.x)
+        annudf::test::Block::run(std::min((count + 31) / 32 * 32, 1024U), [&] {
+          annudf_take_probes(index, work, named ? table.data() : nullptr);
+        });
+      blockIdx.x = 0;
+      EXPECT_EQ(probes, table) << lists;
+      std::vector<uint32_t> expectedPairs(lists, 0);
+      for (uint32_t query = 0; query < kQueries; ++query) {
+        uint32_t before = 0;
+        for (uint32_t p = query * count; p < (query + 1) * count; ++p) {
+          ASSERT_EQ(starts[p], before) << lists << ", query " << query;
+          ASSERT_EQ(ranks[p], expectedPairs[table[p]]++) << "blocks ran one after the other";
+          before += (sizes[table[p]] + 31) / 32;
+        }
+        EXPECT_EQ(groups[query], before);
+      }
+      EXPECT_EQ(pairs, expectedPairs);
+    }
 }

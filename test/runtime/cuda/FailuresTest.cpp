@@ -78,7 +78,7 @@ protected:
     return "";
   }
   Answer search(Backend &of, const Index &index, const reference::Vectors &queries) const {
-    return answerOf(of, index, metric, queries, kK, {.nProbes = 4, .family = "pairs"});
+    return answerOf(of, index, metric, queries, kK, {.candidates = Lists{4}, .family = "pairs"});
   }
   std::string errorOfSearch(Backend &of, const Index &index,
                             const reference::Vectors &queries) const {
@@ -142,7 +142,7 @@ TEST_F(CudaFailures, CodeThatDoesNotLinkIsNamedWithTheLinkersLog) {
       for (int again = 0; again < 2; ++again) // A failed link leaves nothing that is taken for one.
         EXPECT_EQ(otherThanExpected(errorOf([&] {
                                       (void)answerOf(*backend, index, broken, queries, kK,
-                                                     {.nProbes = 4, .family = family});
+                                                     {.candidates = Lists{4}, .family = family});
                                     }),
                                     fragment, backend->arch()),
                   "")
@@ -199,7 +199,7 @@ int searchAfterTheEnd() {
   const Index index = Index::build(params, view(base)), later = Index::build(params, view(other));
   const Metric metric = cudaMetric(testMetric("l2"));
   const BoundCaptures captures = bind(metric, 8);
-  const SearchParams how = {.nProbes = 4};
+  const SearchParams how = {.candidates = Lists{4}};
   constexpr int kK = 10;
   const OnDevice arrays(context, 8, kK);
   const MatrixView onDevice = {arrays.data(), 1, 8, ANNUDF_ELEMENT_F32};

@@ -70,7 +70,7 @@ protected:
 TEST_F(CudaLinksAhead, TheFirstSearchIsByPairsAndLaterOnesByStagedToTheBit) {
   const auto backend = makeCudaDeviceBackend();
   const Metric metric = unfusedMetric(testMetric("asymmetric")); // Of no other test here.
-  const Found first = search(*backend, metric, {.nProbes = 8});
+  const Found first = search(*backend, metric, {.candidates = Lists{8}});
   EXPECT_EQ(first.stats.family, "pairs");
   EXPECT_EQ(first.stats.links, 1);
   EXPECT_TRUE(first.stats.why.ends_with("; staged is being linked")) << first.stats.why;
@@ -78,7 +78,7 @@ TEST_F(CudaLinksAhead, TheFirstSearchIsByPairsAndLaterOnesByStagedToTheBit) {
   Found later = first;
   while (later.stats.family != "staged" &&
          std::chrono::steady_clock::now() - start < std::chrono::seconds(10)) {
-    later = search(*backend, metric, {.nProbes = 8});
+    later = search(*backend, metric, {.candidates = Lists{8}});
     EXPECT_TRUE(later.sameAs(first));
   }
   EXPECT_EQ(later.stats.family, "staged");
@@ -88,14 +88,15 @@ TEST_F(CudaLinksAhead, TheFirstSearchIsByPairsAndLaterOnesByStagedToTheBit) {
 
 TEST_F(CudaLinksAhead, WhoSaysSoWaits) {
   const auto backend = makeCudaDeviceBackend();
-  for (const SearchParams &params : {SearchParams{.nProbes = 8, .waitForLinks = true},
-                                     SearchParams{.nProbes = 8, .family = "staged"},
-                                     SearchParams{.nProbes = 8, .timeStages = true}})
+  for (const SearchParams &params : {SearchParams{.candidates = Lists{8}, .waitForLinks = true},
+                                     SearchParams{.candidates = Lists{8}, .family = "staged"},
+                                     SearchParams{.candidates = Lists{8}, .timeStages = true}})
     EXPECT_EQ(search(*backend, unfusedMetric(testMetric("chebyshev")), params).stats.family,
               "staged");
   ::setenv("ANNUDF_LINK_AHEAD", "0", 1);
-  EXPECT_EQ(search(*backend, unfusedMetric(testMetric("equal")), {.nProbes = 8}).stats.family,
-            "staged");
+  EXPECT_EQ(
+      search(*backend, unfusedMetric(testMetric("equal")), {.candidates = Lists{8}}).stats.family,
+      "staged");
 }
 
 TEST_F(CudaLinksAhead, ManyThreadsFindTheSame) {
@@ -107,7 +108,7 @@ TEST_F(CudaLinksAhead, ManyThreadsFindTheSame) {
   for (Found &mine : found)
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i)
-        mine = search(*backend, metric, {.nProbes = 8});
+        mine = search(*backend, metric, {.candidates = Lists{8}});
     });
   for (std::thread &thread : threads)
     thread.join();

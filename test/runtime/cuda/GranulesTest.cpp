@@ -70,7 +70,8 @@ TEST_F(CudaGranules, AgreeWithPairsToTheBit) {
               if (family[0] == 'p' && !isPacked)
                 continue;
               ASSERT_EQ(differenceFromPairs(*backend, index, metric, queries, k,
-                                            {.nProbes = index.nLists() == 1 ? 1u : 7u}, family),
+                                            {.candidates = Lists{index.nLists() == 1 ? 1u : 7u}},
+                                            family),
                         "")
                   << name << " " << toString(element) << " dims " << dims << " queries " << count
                   << " k " << k << " " << family;
@@ -92,7 +93,7 @@ TEST_F(CudaGranules, FiltersHold) {
     const auto filter = std::make_shared<const RowFilter>(words, 3000);
     for (const char *family : {"staged_granules", "packed_granules"})
       EXPECT_EQ(differenceFromPairs(*backend, index, read("l2"), queries, 10,
-                                    {.nProbes = 8, .filter = filter}, family),
+                                    {.candidates = Lists{8}, .filter = filter}, family),
                 "")
           << word << " " << family;
   }
@@ -108,7 +109,7 @@ TEST_F(CudaGranules, TiesAreTheSame) {
   for (const int k : {1, 10, 256})
     for (const char *family : {"staged_granules", "packed_granules"})
       EXPECT_EQ(differenceFromPairs(*backend, index, read("l2"), queries, k,
-                                    {.nProbes = index.nLists()}, family),
+                                    {.candidates = Lists{index.nLists()}}, family),
                 "")
           << k << " " << family;
 }

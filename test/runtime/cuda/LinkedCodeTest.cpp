@@ -62,7 +62,7 @@ protected:
                 const char *family) {
     Result result;
     SearchStats stats;
-    const SearchParams params = {.nProbes = 6, .family = family};
+    const SearchParams params = {.candidates = Lists{6}, .family = family};
     result.ids.assign(size_t(queries.rows) * kK, -777);
     result.distances.assign(size_t(queries.rows) * kK, -777.0F);
     backend->search(index, metric, bind(metric, queries.dims), view(queries), kK, params,

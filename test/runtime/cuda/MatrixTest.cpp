@@ -52,9 +52,9 @@ protected:
   std::string difference(const Index &index, const Metric &metric,
                          const reference::Vectors &queries, int k, uint32_t probes,
                          const std::shared_ptr<const RowFilter> &filter = {}) const {
-    return differenceFromPairs(*backend, index, metric, queries, k,
-                               {.nProbes = std::min(probes, index.nLists()), .filter = filter},
-                               family);
+    return differenceFromPairs(
+        *backend, index, metric, queries, k,
+        {.candidates = Lists{std::min(probes, index.nLists())}, .filter = filter}, family);
   }
   /// Of one field, and normalised ones.
   static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
@@ -191,8 +191,8 @@ TEST_P(CudaMatrix, OfEachQueryWhateverTheWeights) {
       const auto captures = BoundCaptures::bind(metric.artifact.manifest, {96, 0, queries.rows},
                                                 {{"w", array}}, true);
       for (const int k : {1, 10})
-        EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, k, {.nProbes = 5},
-                                      family),
+        EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, k,
+                                      {.candidates = Lists{5}}, family),
                   "")
             << "weights of " << scale << ", every " << every << ", k " << k;
     }
@@ -207,7 +207,9 @@ TEST_P(CudaMatrix, OfEachQueryInSeveralBatches) {
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 32, 4);
   const Index index = build(base, 20);
   for (const char *name : kOwn)
-    EXPECT_EQ(differenceFromPairs(*few, index, read(name), queries, 10, {.nProbes = 8}, family), "")
+    EXPECT_EQ(
+        differenceFromPairs(*few, index, read(name), queries, 10, {.candidates = Lists{8}}, family),
+        "")
         << name;
 }
 
@@ -231,9 +233,9 @@ TEST_P(CudaMatrix, OfCapturesOnTheDevice) {
     for (int32_t d = 0; d < 70; ++d)
       values[size_t(d)] = weightOf(d) * scale;
     ANNUDF_CUDA(cuMemcpyHtoD, weights.device(), values.data(), weights.size());
-    EXPECT_EQ(
-        differenceFromPairs(*backend, index, metric, captures, queries, 10, {.nProbes = 5}, family),
-        "")
+    EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, 10,
+                                  {.candidates = Lists{5}}, family),
+              "")
         << scale;
   }
 }
@@ -275,7 +277,7 @@ TEST_P(CudaMatrix, TellsHowManyRowsWereComputed) {
   const auto statsOf = [&](const char *by, bool isTimed) {
     SearchStats stats;
     backend->search(index, metric, bind(metric, queries.dims), view(queries), k,
-                    {.nProbes = 8, .family = by, .timeStages = isTimed}, ids.data(),
+                    {.candidates = Lists{8}, .family = by, .timeStages = isTimed}, ids.data(),
                     distances.data(), &stats);
     return stats;
   };

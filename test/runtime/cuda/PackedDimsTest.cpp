@@ -56,7 +56,7 @@ std::string faultOfPairs(const Term &term, const Index &index, const reference::
                          const reference::Vectors &queries) {
   constexpr int kK = 10;
   const Answer found = answerOf(*sharedBackend(), index, term.metric, queries, kK,
-                                {.nProbes = index.nLists(), .family = "pairs"});
+                                {.candidates = Lists{index.nLists()}, .family = "pairs"});
   const auto rows = reference::allRows(base.rows);
   for (int64_t q = 0; q < queries.rows; ++q)
     if (std::string fault =
@@ -94,7 +94,7 @@ TEST_P(CudaPackedDims, AgreeWithPairsToTheBit) {
       for (const char *family : {"packed", "packed_granules"})
         for (const reference::Vectors *queries : {&few, &many})
           ASSERT_EQ(differenceFromPairs(*sharedBackend(), index, term.metric, *queries, 10,
-                                        {.nProbes = 3}, family),
+                                        {.candidates = Lists{3}}, family),
                     "")
               << what << " queries " << queries->rows << " " << family;
       ++term.dims;

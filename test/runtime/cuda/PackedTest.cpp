@@ -30,9 +30,9 @@ public:
 
   std::string difference(const reference::Vectors &queries,
                          const std::shared_ptr<const RowFilter> &filter) {
-    return differenceFromPairs(backend, index, metric, queries, kK,
-                               {.nProbes = std::min(5u, index.nLists()), .filter = filter},
-                               "packed");
+    return differenceFromPairs(
+        backend, index, metric, queries, kK,
+        {.candidates = Lists{std::min(5u, index.nLists())}, .filter = filter}, "packed");
   }
 
 private:

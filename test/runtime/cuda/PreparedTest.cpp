@@ -82,7 +82,7 @@ TEST_F(CudaPrepared, FindWhatSearchesFindInEveryFamily) {
   for (const char *family : {"", "pairs", "tiles", "staged"})
     for (const int64_t rows : {1, 10, 17, 300}) {
       std::unique_ptr<PreparedSearch> prepared;
-      SearchParams params = {.nProbes = 7, .family = family};
+      SearchParams params = {.candidates = Lists{7}, .family = family};
       if (rows == 10)
         params.filter = filter;
       const auto one = reference::randomVectors(ANNUDF_ELEMENT_F32, rows, kDims, 2);
@@ -109,7 +109,7 @@ TEST_F(CudaPrepared, HoldsWhatItReads) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 5000, kDims, 1);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 5, kDims, 2);
   const Arrays arrays = upload(queries);
-  const SearchParams params = {.nProbes = 7};
+  const SearchParams params = {.candidates = Lists{7}};
   std::unique_ptr<PreparedSearch> prepared;
   {
     Index index = buildIndex(base, 20);
@@ -127,7 +127,7 @@ TEST_F(CudaPrepared, RefusesMemoryThatIsNotTheDevices) {
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 5, kDims, 2);
   const Index index = buildIndex(base, 20);
   const auto prepared = backend->prepareDevice(index, metric, bind(metric, kDims), view(queries),
-                                               kK, {.nProbes = 7}, nullptr);
+                                               kK, {.candidates = Lists{7}}, nullptr);
   const Arrays arrays = upload(queries);
   const auto refusal = [&](const void *rows, uint64_t ids) -> std::string {
     try {
@@ -150,7 +150,7 @@ TEST_F(CudaPrepared, RefusesMemoryThatIsNotTheDevices) {
       refusal(reinterpret_cast<const void *>(arrays.queries->device()), arrays.ids->device() + 4),
       "ids at address: not aligned to 8 bytes");
   run(*prepared, arrays); // None of it did harm.
-  expectFound(arrays, queries, index, metric, {.nProbes = 7});
+  expectFound(arrays, queries, index, metric, {.candidates = Lists{7}});
 }
 
 } // namespace

@@ -133,7 +133,7 @@ protected:
     const auto base = reference::randomVectors(of.element, kRows, kDims, 1),
                queries = reference::randomVectors(of.element, of.queries, kDims, 2);
     expectFound(build(base, 3), metricFor(of.family), base, queries, 5,
-                {.nProbes = 3, .filter = std::move(filter), .family = of.family});
+                {.candidates = Lists{3}, .filter = std::move(filter), .family = of.family});
   }
 };
 
@@ -164,7 +164,7 @@ protected:
     for (const char *family : {"matrix", "matrix_mma"})
       if (backend->arch() == 90 || (family == std::string("matrix_mma") && backend->arch() >= 80))
         EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, 5,
-                                      {.nProbes = 3, .filter = filter}, family),
+                                      {.candidates = Lists{3}, .filter = filter}, family),
                   "");
   }
 };
@@ -229,7 +229,7 @@ TEST_F(CudaSanitized, ManyQueriesChooseTheirLists) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 12, 3),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, ANNUDF_FEW_QUERIES + 5, 12, 4);
   expectFound(build(base, 40), metricFor("tiles"), base, queries, 5,
-              {.nProbes = 40, .family = "tiles"});
+              {.candidates = Lists{40}, .family = "tiles"});
 }
 
 TEST_F(CudaSanitized, ManyListsAreSortedInSteps) {
@@ -237,7 +237,7 @@ TEST_F(CudaSanitized, ManyListsAreSortedInSteps) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kLists + 50, 4, 5),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 12, 4, 6);
   const Answer found = answerOf(*backend, build(base, kLists), metricFor("tiles"), queries, 5,
-                                {.nProbes = 20, .family = "tiles"});
+                                {.candidates = Lists{20}, .family = "tiles"});
   EXPECT_EQ(found.stats.family, "tiles");
 }
 
@@ -246,7 +246,7 @@ TEST_F(CudaSanitized, MoreResultsThanABlockHolds) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, ANNUDF_FINISH_MOST_K + 300, 8, 7),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 8);
   expectFound(build(base, 3), metricFor("pairs"), base, queries, ANNUDF_FINISH_MOST_K + 1,
-              {.nProbes = 3, .family = "pairs"});
+              {.candidates = Lists{3}, .family = "pairs"});
 }
 
 TEST_F(CudaSanitized, EveryDistance) {
@@ -270,13 +270,13 @@ TEST_F(CudaSanitized, BuildsExtendsAndRemoves) {
     params.adaptiveCenters = true;
     Index index = backend->buildFromHost(params, {base.encoded.data(), 700, 20, base.element});
     backend->extendFromHost(index, {base.encoded.data() + size_t(700) * 80, 200, 20, base.element});
-    expectFound(index, metricFor("tiles"), base, base, 5, {.nProbes = 5});
+    expectFound(index, metricFor("tiles"), base, base, 5, {.candidates = Lists{5}});
     std::vector<int64_t> ids;
     for (int64_t id = 0; id < 900; id += 3)
       ids.push_back(id);
     EXPECT_EQ(backend->remove(index, ids), 300);
     EXPECT_EQ(index.size(), 600);
-    (void)answerOf(*backend, index, metricFor("tiles"), base, 5, {.nProbes = 5});
+    (void)answerOf(*backend, index, metricFor("tiles"), base, 5, {.candidates = Lists{5}});
   }
 }
 
@@ -299,7 +299,7 @@ TEST_F(CudaSanitized, StoredRows) {
   there.data = reinterpret_cast<const void *>(memory->address()); // NOLINT
   for (const Index &index :
        {backend->storeRows(there, {true, nullptr}, {}), backend->storeRows(view(base), {}, {})})
-    expectFound(index, metricFor("tiles"), base, queries, 5, {.nProbes = 1});
+    expectFound(index, metricFor("tiles"), base, queries, 5, {.candidates = Lists{1}});
 }
 
 TEST_F(CudaSanitized, MergedParts) {

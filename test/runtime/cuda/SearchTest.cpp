@@ -36,7 +36,8 @@ Result searchWith(CudaBackend &backend, const Index &index, const Metric &metric
                   const reference::Vectors &queries, int k, uint32_t nProbes,
                   const char *family = "", std::shared_ptr<const RowFilter> filter = {}) {
   Result result;
-  SearchParams params = {.nProbes = nProbes, .filter = std::move(filter), .family = family};
+  SearchParams params = {
+      .candidates = Lists{nProbes}, .filter = std::move(filter), .family = family};
   // Poisoned, so that an entry nobody wrote is seen.
   result.ids.assign(queries.rows * k, -777);
   result.distances.assign(queries.rows * k, -777.0f);
@@ -345,7 +346,7 @@ TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
   const auto captures = BoundCaptures::bind(metric.artifact.manifest, 2, {{"w", weights}});
   std::vector<int64_t> ids(6);
   std::vector<float> distances(6);
-  sharedBackend()->search(index, metric, captures, view(query), 6, {1}, ids.data(),
+  sharedBackend()->search(index, metric, captures, view(query), 6, {}, ids.data(),
                           distances.data());
   EXPECT_EQ(ids, (std::vector<int64_t>{0, 3, 5, 2, -1, -1}));
   const float inf = std::numeric_limits<float>::infinity();
@@ -430,7 +431,7 @@ TEST(CudaSearch, RefusesBadArguments) {
   const MatrixView odd{reinterpret_cast<const void *>(uint64_t(0x1001)), 1, 4, ANNUDF_ELEMENT_F32};
   int64_t id = 0;
   float distance = 0;
-  EXPECT_THROW(sharedBackend()->searchDevice(index, metric, bind(metric, 4), odd, 1, {1}, &id,
+  EXPECT_THROW(sharedBackend()->searchDevice(index, metric, bind(metric, 4), odd, 1, {}, &id,
                                              &distance, nullptr),
                Error);
   EXPECT_THROW(makeCudaBackend(999), Error);

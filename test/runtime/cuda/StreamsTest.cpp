@@ -65,7 +65,7 @@ TEST(CudaStreams, EachSearchSeesItsOwnCaptures) {
   for (int round = 0; round < kRounds; ++round)
     for (int s = 0; s < kStreams; ++s) {
       const size_t at = (size_t(round) * kStreams + s) * cells;
-      backend.searchDevice(index, metric, capturesOf(round * kStreams + s), onDevice, k, {6},
+      backend.searchDevice(index, metric, capturesOf(round * kStreams + s), onDevice, k, {Lists{6}},
                            reinterpret_cast<int64_t *>(ids.device()) + at,
                            reinterpret_cast<float *>(distances.device()) + at, streams[s]);
     }
@@ -80,7 +80,7 @@ TEST(CudaStreams, EachSearchSeesItsOwnCaptures) {
   std::vector<int64_t> wantIds(cells);
   std::vector<float> wantDistances(cells);
   for (int i = 0; i < kStreams * kRounds; ++i) {
-    backend.search(index, metric, capturesOf(i), view(queries), k, {6}, wantIds.data(),
+    backend.search(index, metric, capturesOf(i), view(queries), k, {Lists{6}}, wantIds.data(),
                    wantDistances.data());
     EXPECT_TRUE(std::equal(wantIds.begin(), wantIds.end(), gotIds.begin() + i * cells)) << i;
     EXPECT_TRUE(

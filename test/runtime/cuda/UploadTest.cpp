@@ -178,7 +178,8 @@ TEST_F(CudaUpload, AStoppedSearchHarmsNoOther) {
     std::vector<int64_t> ids(size_t(queries.rows) * 5);
     std::vector<float> distances(ids.size());
     backend->search(index, metric, captures, view(queries), 5,
-                    {.nProbes = 12, .progress = progress}, ids.data(), distances.data(), stats);
+                    {.candidates = Lists{12}, .progress = progress}, ids.data(), distances.data(),
+                    stats);
     return ids;
   };
   for (const double at : {0.0, 1.0})

@@ -9,6 +9,7 @@
 #include "annudf/runtime/engine/Plan.h"
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "Support/TestFiles.h"
 
@@ -142,8 +143,8 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_EQ(work.pass, 1);
   // And what its parameters say.
   const auto one = std::make_shared<const RowFilter>(std::vector<uint32_t>{0b10}, 2);
-  const Workload asked =
-      workloadOf(manifest, index, 7, 1, SearchParams{.nProbes = 2, .filter = one, .family = "f"});
+  const Workload asked = workloadOf(
+      manifest, index, 7, 1, SearchParams{.candidates = Lists{2}, .filter = one, .family = "f"});
   EXPECT_EQ(asked.pairsPerList(), 7);
   EXPECT_EQ(asked.pass, 0.5);
   EXPECT_EQ(asked.family, "f");

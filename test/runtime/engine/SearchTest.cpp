@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "Artifact/TestArtifact.h"
 #include "Support/TestFiles.h"
@@ -30,7 +31,7 @@ protected:
   }
   std::string check(const MatrixView &view, int k, uint32_t probes, ErrorKind kind) {
     SearchParams p;
-    p.nProbes = probes;
+    p.candidates = Lists{probes};
     return errorOf([&] { checkSearch(index, metric, view, k, p); }, kind);
   }
   Index index;

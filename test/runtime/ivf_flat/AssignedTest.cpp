@@ -26,7 +26,7 @@ TEST(AssignedRows, MakeTheIndexThatABuildMakes) {
     const Index expected = Index::build(params, base.view());
     const AssignBy by = AssignBy::of(params.metric);
     std::vector<uint32_t> assigned(1234);
-    CoarseRanker(expected, by.metric, by.order).assign(base.view(), assigned.data());
+    CoarseRanker(*expected.listCenters(), by.metric, by.order).assign(base.view(), assigned.data());
     double last = 0;
     const Index made({base.element, base.dims, 0, params.metric, 0, expected.centers(), nullptr},
                      base.view(), assigned, [&](const char *stage, double done) {

@@ -76,7 +76,7 @@ TEST(RowStore, ASearchOfItIsCheckedAndPlannedWithoutAnIndex) {
   const Matrix queries = test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 8);
   const auto check = [&](int k, uint32_t probes) {
     return test::errorOf(
-        [&] { checkSearch(store, metric, queries.view(), k, {.nProbes = probes}); },
+        [&] { checkSearch(store, metric, queries.view(), k, {.candidates = Lists{probes}}); },
         ErrorKind::Usage);
   };
   EXPECT_EQ(check(5, 2), "NO ERROR");

@@ -96,8 +96,8 @@ struct annudf_device_index {
   uint64_t ids;       ///< const int64_t *, G * 32; -1 in padding.
   uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list.
   uint64_t listSize;  ///< const uint32_t *, L: rows.
-  uint64_t centers;   ///< const float *, L * centerStride, zero-padded.
-  uint64_t norms;     ///< const float *, L: |center|.
+  uint64_t centers;   ///< const float *, L * centerStride, zero-padded; 0: lists are not ranked.
+  uint64_t norms;     ///< const float *, L: |center|; 0: as centers.
   uint32_t nLists, chunks, dims, centerStride;
 };
 

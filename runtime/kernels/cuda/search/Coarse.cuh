@@ -123,7 +123,33 @@ __device__ __forceinline__ void chooseProbesByWarp(ProbeScratch &scratch,
     pointer<uint32_t>(work.groupCount)[query] = base;
 }
 
-/// The same by one block, of any number of lists.
+/// By one block: the lists of a query, of which listAt(p) is the p-th, with all that
+/// chooseProbesByWarp() leaves of them.
+template <class ListAt>
+__device__ __forceinline__ void placeProbes(uint32_t *warpSum, const annudf_device_index &index,
+                                            const annudf_workspace &work, uint32_t query,
+                                            ListAt listAt) {
+  const uint64_t pairs = static_cast<uint64_t>(query) * work.nProbes;
+  uint32_t base = 0;
+  for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
+    const uint32_t p = start + threadIdx.x;
+    const uint32_t list = p < work.nProbes ? listAt(p) : 0;
+    const uint32_t groups =
+        p < work.nProbes ? (__ldg(pointer<const uint32_t>(index.listSize) + list) + 31) / 32 : 0;
+    uint32_t total;
+    const uint32_t before = blockPrefix(groups, warpSum, total);
+    if (p < work.nProbes) {
+      pointer<uint32_t>(work.probes)[pairs + p] = list;
+      pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
+      rankPair(work, pairs + p, list);
+    }
+    base += total;
+  }
+  if (threadIdx.x == 0)
+    pointer<uint32_t>(work.groupCount)[query] = base;
+}
+
+/// chooseProbesByWarp() by one block, of any number of lists.
 __device__ __forceinline__ void chooseProbes(SelectScratch &scratch,
                                              const annudf_device_index &index,
                                              const annudf_workspace &work, uint32_t query) {
@@ -152,21 +178,7 @@ __device__ __forceinline__ void chooseProbes(SelectScratch &scratch,
   __syncthreads();
   selectSmallest(scratch, index.nLists, work.nProbes, keyAt,
                  [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
-  uint32_t base = 0;
-  for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
-    const uint32_t p = start + threadIdx.x;
-    const uint32_t list = p < work.nProbes ? probes[p] : 0;
-    const uint32_t groups = p < work.nProbes ? (size[list] + 31) / 32 : 0;
-    uint32_t total;
-    const uint32_t before = blockPrefix(groups, scratch.warpSum, total);
-    if (p < work.nProbes) {
-      pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
-      rankPair(work, pairs + p, list);
-    }
-    base += total;
-  }
-  if (threadIdx.x == 0)
-    pointer<uint32_t>(work.groupCount)[query] = base;
+  placeProbes(scratch.warpSum, index, work, query, [&](uint32_t p) { return probes[p]; });
 }
 
 /// Four dimensions of a query from `dim` on, zeros past its end.
@@ -494,6 +506,17 @@ extern "C" __global__ void __launch_bounds__(32 * ANNUDF_WARPS_THAT_CHOOSE)
   const uint32_t query = blockIdx.x * ANNUDF_WARPS_THAT_CHOOSE + warp;
   if (query < queries)
     chooseProbesByWarp(scratch[warp], index, work, query);
+}
+
+/// A block for each query, where no list is ranked.
+/// \param given  the lists of each query, nProbes each; null: all lists.
+extern "C" __global__ void annudf_take_probes(annudf_device_index index, annudf_workspace work,
+                                              const uint32_t *given) {
+  __shared__ uint32_t warpSum[32];
+  letNextBegin();
+  const uint64_t first = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
+  placeProbes(warpSum, index, work, blockIdx.x,
+              [&](uint32_t p) { return given ? given[first + p] : p; });
 }
 
 #endif // ANNUDF_KERNELS_CUDA_SEARCH_COARSE_CUH

@@ -88,7 +88,7 @@ void Extender::assign(uint64_t lists, const Progress &progress) {
   const AssignBy by = AssignBy::of(index_.metric());
   const bool l2 = by.metric == ANNUDF_COARSE_L2;
   Assigner assigner(context_, kernels_, shape_, l2, stream_);
-  assigner.load(CoarseRanker(index_, by.metric, by.order));
+  assigner.load(CoarseRanker(*index_.listCenters(), by.metric, by.order));
   assigner.setFill(index_.fill());
   const uint64_t piece = rowsAsFloats(shape_);
   const Buffer floats(context_, piece * assigner.stride() * 4);

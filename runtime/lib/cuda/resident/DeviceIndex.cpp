@@ -8,6 +8,7 @@
 
 #include "DeviceIndex.h"
 
+#include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Clock.h"
 #include "cuda/driver/Launcher.h"
 
@@ -48,8 +49,9 @@ IndexBytes::IndexBytes(const ListShape &shape) {
   ids = groups * kGroupRows * sizeof(int64_t);
   starts = (lists + 1) * sizeof(uint32_t);
   sizes = lists * sizeof(uint32_t);
-  centers = lists * centerStride(static_cast<uint32_t>(shape.dims)) * sizeof(float);
-  norms = lists * sizeof(float);
+  centers =
+      shape.areRanked ? lists * centerStride(static_cast<uint32_t>(shape.dims)) * sizeof(float) : 0;
+  norms = shape.areRanked ? lists * sizeof(float) : 0;
   fill = shape.fill.size() * sizeof(float);
 }
 
@@ -87,17 +89,18 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   listGroup_ = upload(context, firstGroup, stream);
   listSize_ = upload(context, shape.sizes, stream);
 
-  centers_ = std::make_unique<Buffer>(context, bytes.centers);
-  norms_ = std::make_unique<Buffer>(context, bytes.norms);
-  if (!shape.fill.empty())
-    fill_ = upload(context, shape.fill, stream);
-
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();
-  args_.centers = centers_->device(), args_.norms = norms_->device();
   args_.nLists = lists, args_.chunks = static_cast<uint32_t>(shape.words) / 4;
   args_.dims = dims, args_.centerStride = centerStride(dims);
-  setCenters(shape.centers, stream);
+  if (shape.areRanked) {
+    centers_ = std::make_unique<Buffer>(context, bytes.centers);
+    norms_ = std::make_unique<Buffer>(context, bytes.norms);
+    args_.centers = centers_->device(), args_.norms = norms_->device();
+    if (!shape.fill.empty())
+      fill_ = upload(context, shape.fill, stream);
+    setCenters(shape.centers, stream);
+  }
   uploadMs_ = msSince(start);
 }
 
@@ -128,8 +131,11 @@ void DeviceIndex::setCenters(const std::vector<float> &centers, CUstream stream)
 
 namespace {
 
-ListShape shapeOf(const Index &index) {
-  ListShape shape = {{}, index.dims(), index.words(), index.centers(), index.fill()};
+ListShape shapeOf(const RowStore &index) {
+  static const ListCenters none;
+  const ListCenters *const centers = index.listCenters();
+  const ListCenters &by = centers ? *centers : none;
+  ListShape shape = {{}, index.dims(), index.words(), by.values, by.fill, centers != nullptr};
   for (uint32_t i = 0; i < index.nLists(); ++i)
     shape.sizes.push_back(static_cast<uint32_t>(index.listSize(i)));
   return shape;
@@ -137,12 +143,12 @@ ListShape shapeOf(const Index &index) {
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+DeviceIndex::DeviceIndex(const RowStore &index, const std::shared_ptr<const Context> &context,
                          const Module &search, PinnedPieces &pieces, const Progress &progress)
     : DeviceIndex(index, context, search, pieces, progress, OwnStream(context)) {}
 
 // The stream is there before the memory, and goes after all on it is done.
-DeviceIndex::DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+DeviceIndex::DeviceIndex(const RowStore &index, const std::shared_ptr<const Context> &context,
                          const Module &search, PinnedPieces &pieces, const Progress &progress,
                          const OwnStream &stream)
     : DeviceIndex(shapeOf(index), context, stream.get()) {

@@ -12,7 +12,7 @@
 #include "cuda/driver/PinnedPieces.h"
 #include "kernels/cuda/common/ScanArgs.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <memory>
 #include <vector>
@@ -23,7 +23,8 @@ namespace annudf::runtime::cuda {
 struct ListShape {
   std::vector<uint32_t> sizes; ///< Rows of each.
   int32_t dims, words;
-  const std::vector<float> &centers, &fill; ///< As of Index.
+  const std::vector<float> &centers, &fill; ///< As of ListCenters.
+  bool areRanked = true;                    ///< Whether there are centers.
 };
 
 /// What lists of a shape take of a device's memory.
@@ -49,7 +50,7 @@ public:
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
   /// \param search  the module of Search.cu.
   /// \throws Error(Interrupted) where `progress`, which is told of "upload", says so.
-  DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+  DeviceIndex(const RowStore &index, const std::shared_ptr<const Context> &context,
               const Module &search, PinnedPieces &pieces, const Progress &progress);
 
   /// Others in their place, before anybody searches; as the shape's of the constructor.
@@ -67,7 +68,7 @@ public:
   uint64_t bytes() const;
 
 private:
-  DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+  DeviceIndex(const RowStore &index, const std::shared_ptr<const Context> &context,
               const Module &search, PinnedPieces &pieces, const Progress &progress,
               const OwnStream &stream);
 

@@ -8,6 +8,7 @@
 
 #include "Pipeline.h"
 
+#include "annudf/runtime/engine/ProbedRows.h"
 #include "cuda/link/Embedded.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       coarseMany(module.function("annudf_coarse_many")),
       selectProbes(module.function("annudf_select_probes")),
       selectProbesByWarp(module.function("annudf_select_probes_by_warp")),
+      takeProbes(module.function("annudf_take_probes")),
       tileOffsets(module.function("annudf_tile_offsets")),
       tileSort(module.function("annudf_tile_sort")), tileFill(module.function("annudf_tile_fill")),
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
@@ -118,11 +120,11 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
     stats.why += kByName;
 }
 
-void SearchPlan::findProbedRows(const Index &of, int64_t queries) {
+void SearchPlan::findProbedRows(const RowStore &of, const Candidates &candidates, int64_t queries) {
   // Of the largest lists less than one query a row: each pair reads its list for itself.
   const double most = double(queries) * double(index.mostGroups(nProbes)) * kGroupRows;
   if (most >= double(of.size()))
-    work.probedRows = of.rowsOfProbedList(coarse, coarseOrder, nProbes);
+    work.probedRows = rowsOfProbedList(of, candidates, queries, coarse, coarseOrder);
 }
 
 void SearchPlan::checkFits() const {
@@ -246,7 +248,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
     if (clock)
       clock->mark(name);
   };
-  enqueueCoarse(args, shape, to, clock);
+  enqueueProbes(args, shape, to, clock);
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.family == &family; });
@@ -266,7 +268,24 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
     clock->end(args.index, args.work.probes, count * nProbes);
 }
 
-void SearchPlan::enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+void SearchPlan::enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                               StageClock *clock) const {
+  if (isRanked) {
+    enqueueCoarse(args, shape, to, clock);
+    return;
+  }
+  uint64_t lists = 0; // All.
+  if (given)
+    lists = *given + static_cast<uint64_t>(args.queries.base) * nProbes * sizeof(uint32_t);
+  constexpr uint64_t kWarp = 32, kMost = 1024;
+  to.first(kernels.takeProbes, {shape.queries},
+           static_cast<unsigned>(std::min((shape.probes + kWarp - 1) / kWarp * kWarp, kMost)), 0,
+           args.index, args.work, lists);
+  if (clock)
+    clock->mark("select");
+}
+
+void SearchPlan::enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                                StageClock *clock) const {
   const uint64_t lists = shape.lists, count = shape.queries;
   const auto blocks = [](uint64_t of, uint64_t each) { return (of + each - 1) / each; };

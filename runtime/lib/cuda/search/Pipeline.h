@@ -19,14 +19,16 @@
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/Search.h"
 
+#include <optional>
+
 namespace annudf::runtime::cuda {
 
 /// The kernels of Search.cu.
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort,
-      tileFill, queryWords, finish, finishMany, everyDistance, merge;
+  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
+      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, merge;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
@@ -63,6 +65,7 @@ struct SearchPlan {
   annudf_coarse coarse;
   annudf_order coarseOrder;
   uint32_t k, nProbes;
+  bool isRanked;      ///< Whether lists are ranked for a query by their centers.
   bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
   Workload work;      ///< Of a batch, but for the number of its queries.
   Machine machine;
@@ -72,6 +75,9 @@ struct SearchPlan {
   std::string noBounds = {};                   ///< Why that is not there, where it was to be.
   std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
   uint64_t nan = 0;                            ///< As of annudf_scan_args.
+  /// Where lists that the caller names would stand for the query with number 0, const uint32_t *,
+  /// nProbes a query; none: all lists are scanned, or they are ranked.
+  std::optional<uint64_t> given = {};
   /// The family of batches that were cut; null: none was.
   const CudaFamily *cut = nullptr;
 
@@ -91,7 +97,7 @@ struct SearchPlan {
   void tell(uint64_t count, SearchStats &stats) const;
   /// Fills work.probedRows where it may decide how batches of up to `queries` are run.
   /// \param of  what `index` is a copy of.
-  void findProbedRows(const Index &of, int64_t queries);
+  void findProbedRows(const RowStore &of, const Candidates &candidates, int64_t queries);
   /// Of the coarse stage and the final selection, which are no family's.
   /// \throws Error(Usage) when a query does not fit a block's shared memory.
   void checkFits() const;
@@ -111,7 +117,9 @@ private:
   BatchShape shape(uint64_t count, const CudaFamily &family) const;
   Workload workOf(uint64_t count) const;
   /// The lists that each query probes.
-  void enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+  void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                     StageClock *clock) const;
+  void enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      StageClock *clock) const;
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,

@@ -26,7 +26,15 @@
 
 namespace annudf::runtime {
 
-class Index;
+/// What lists are ranked by: a center each.
+struct ListCenters {
+  std::vector<float> values; ///< Lists x dims, row-major.
+  int32_t dims = 0;
+  std::vector<float> fill = {}; ///< As of CoarseRanker.
+  uint32_t count() const {
+    return dims == 0 ? 0 : static_cast<uint32_t>(values.size() / static_cast<size_t>(dims));
+  }
+};
 
 /// Centers, prepared for one coarse metric and order. Immutable, so that threads
 /// may share it; preparing copies the centers once (keep it per Index::generation()).
@@ -36,7 +44,9 @@ public:
   /// \param fill     what a coordinate that is NaN counts as; empty where there are none.
   CoarseRanker(const float *centers, uint32_t nLists, int32_t dims, annudf_coarse metric,
                annudf_order order, std::vector<float> fill = {});
-  CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order);
+  CoarseRanker(const ListCenters &centers, annudf_coarse metric, annudf_order order)
+      : CoarseRanker(centers.values.data(), centers.count(), centers.dims, metric, order,
+                     centers.fill) {}
 
   uint32_t nLists() const { return nLists_; }
   int32_t dims() const { return dims_; }

@@ -18,6 +18,7 @@
 
 #include "annudf/runtime/engine/Merge.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <span>
 
@@ -76,7 +77,7 @@ public:
   /// \throws also Error(Usage) for memory that is not this device's or ends too early, and
   /// for a stream of another device. Coordinates are not looked at.
   /// \param stats  links, linkMs and uploadMs; searchMs stays 0, as nothing waits.
-  virtual void searchDevice(const Index &index, const MetricView &metric,
+  virtual void searchDevice(const RowStore &index, const MetricView &metric,
                             const BoundCaptures &captures, const MatrixView &queries, int k,
                             const SearchParams &params, int64_t *ids, float *distances,
                             void *stream, SearchStats *stats = nullptr) = 0;
@@ -86,12 +87,12 @@ public:
   /// they do of captures and filter. To be destroyed before the backend.
   /// \param queries  its data is not looked at.
   virtual std::unique_ptr<PreparedSearch>
-  prepareDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+  prepareDevice(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                 const MatrixView &queries, int k, const SearchParams &params, void *stream,
                 SearchStats *stats = nullptr) = 0;
 
   /// As distances(), with queries and distances in device memory, else as searchDevice().
-  virtual void distancesDevice(const Index &index, const MetricView &metric,
+  virtual void distancesDevice(const RowStore &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
                                float *distances, void *stream, SearchStats *stats = nullptr) = 0;
 

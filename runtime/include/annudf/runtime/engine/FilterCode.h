@@ -23,7 +23,7 @@ inline constexpr int64_t kMostFilterIds = ANNUDF_MAX_FILTER_IDS;
 ///                  index's largest id, which is the least.
 /// \throws Error(Input) for an artifact that is no filter; Error(Usage) for an index without rows,
 /// too few bits or more than kMostFilterIds; as Backend::search().
-RowFilter keptRows(Backend &backend, const Index &index, const MetricView &filter,
+RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &filter,
                    const BoundCaptures &captures, int64_t bits = 0, const Progress &progress = {});
 
 } // namespace annudf::runtime

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What repeats a search: all rows within a radius, and the probes that a recall needs.
+// What repeats a search: all rows within a radius.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,26 +31,15 @@ struct RadiusNeighbors {
   std::vector<float> distances;
 };
 
-/// All rows whose distance is no worse than `radius`, among those of each query's probed lists. It
+/// All rows whose distance is no worse than `radius`, among each query's candidates. It
 /// searches with a larger k until no query's last neighbour is within the radius, so it takes room
 /// for up to four times as many results a query as the query with the most has.
 /// \param stats  may be null; times and links of all its searches.
 /// \throws as Backend::search, and Error(Usage) for a radius that is NaN.
-RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const MetricView &metric,
+RadiusNeighbors radiusNeighbors(Backend &backend, const RowStore &index, const MetricView &metric,
                                 const BoundCaptures &captures, const MatrixView &queries,
                                 float radius, const SearchParams &params,
                                 SearchStats *stats = nullptr);
-
-/// The fewest probes with which these queries' k best have the recall, measured against a search of
-/// all lists; rows as near as the last true neighbour count as found. What more lists find is never
-/// worse, so it is found by halving.
-/// \param recall  part of the true neighbours that must be found, above 0 and at most 1.
-/// \param params  its probes do not matter.
-/// \param stats   of all its searches together.
-/// \throws as Backend::search, and Error(Usage) for a recall that is none.
-uint32_t tuneProbes(Backend &backend, const Index &index, const MetricView &metric,
-                    const BoundCaptures &captures, const MatrixView &queries, int k, double recall,
-                    const SearchParams &params, SearchStats *stats = nullptr);
 
 } // namespace annudf::runtime
 

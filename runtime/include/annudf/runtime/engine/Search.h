@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Searching an index with a metric: what both backends (CPU, CUDA) offer.
+// Searching a store of rows with a metric: what both backends (CPU, CUDA) offer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,9 @@
 #include "annudf/runtime/captures/Captures.h"
 #include "annudf/runtime/engine/Filter.h"
 #include "annudf/runtime/engine/Plan.h"
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/rows/Candidates.h"
+#include "annudf/runtime/rows/RowStore.h"
+#include "annudf/runtime/support/Progress.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +32,7 @@
 namespace annudf::runtime {
 
 struct SearchParams {
-  uint32_t nProbes = ANNUDF_DEFAULT_N_PROBES;
+  Candidates candidates = All{}; ///< The rows that are scored for a query.
   Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
   /// Rows that may be found; null: all. Has a bit for every id of the index.
   std::shared_ptr<const RowFilter> filter = {};
@@ -153,22 +155,22 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
 class Backend {
 public:
   virtual ~Backend() = default;
-  /// The k best rows of each query among the rows of its nProbes lists, best
-  /// first. Fewer than k rows scanned: ids -1 and the worst value (+inf for
-  /// order min, -inf for max). NaN distances never enter.
+  /// The k best of each query's candidates, best first. Fewer than k candidates: ids -1 and the
+  /// worst value (+inf for order min, -inf for max). NaN distances never enter.
   /// Equal distances (-0 equals +0) are ordered by id, the lower first, whichever list a row is
   /// in and however the work was cut: the result depends on nothing but rows and query.
   /// \param ids, distances  queries.rows x k, host memory.
   /// \throws Error(Input) naming a query's coordinate that is not finite.
-  virtual void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                      const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                      float *distances, SearchStats *stats = nullptr) = 0;
+  virtual void search(const RowStore &index, const MetricView &metric,
+                      const BoundCaptures &captures, const MatrixView &queries, int k,
+                      const SearchParams &params, int64_t *ids, float *distances,
+                      SearchStats *stats = nullptr) = 0;
   /// The distance of every query to every row of an index whose ids are 0 to size - 1, NaN where
   /// the metric says so. Lists and their order do not matter.
   /// \param distances  queries.rows x index.size(), host memory; the row with id i in column i.
   /// \param firstQuery as of SearchParams.
   /// \throws as search(), and Error(Usage) for an id that is no column.
-  virtual void distances(const Index &index, const MetricView &metric,
+  virtual void distances(const RowStore &index, const MetricView &metric,
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Progress &progress, float *distances, SearchStats *stats = nullptr,
                          int64_t firstQuery = 0) = 0;
@@ -189,17 +191,10 @@ public:
   virtual std::string describe() const = 0;
 };
 
-/// Lists that a search scans for a query if asked for so many: more than the index has are all of
-/// them, as in cuVS. What users ask for goes through here, the command line's and, in C, every
-/// language's.
-inline uint32_t probesOf(const RowStore &index, uint32_t asked) {
-  return std::min(asked, index.nLists());
-}
-
 /// Checks shared by the backends, before any work: the role, at least one query, dtype and dims of
-/// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
-/// nLists, the filter's bits against the index's largest id. \throws Error(Usage or Input) naming
-/// value and limit.
+/// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, the candidates
+/// (1 <= probes <= nLists, lists that exist, each once a query), the filter's bits against the
+/// index's largest id. \throws Error(Usage or Input) naming value and limit.
 void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
 

@@ -16,14 +16,15 @@
 #include "annudf/runtime/engine/Search.h"
 
 #include <functional>
+#include <memory>
 
 namespace annudf::runtime {
 
 /// Makes the store of a piece of the rows.
 /// \param first     number of its first row, which is its id.
 /// \param progress  to be told of; stage "add".
-using StorePiece =
-    std::function<Index(const MatrixView &piece, int64_t first, const Progress &progress)>;
+using StorePiece = std::function<std::unique_ptr<const RowStore>(
+    const MatrixView &piece, int64_t first, const Progress &progress)>;
 
 /// How rows are cut.
 struct RowPieces {

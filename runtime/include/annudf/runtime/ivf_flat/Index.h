@@ -14,10 +14,13 @@
 #define ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 
 #include "annudf/ABI/annudf_limits.h"
+#include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/rows/Candidates.h"
 #include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,6 +61,13 @@ struct RowIds {
   const int64_t *ids = nullptr; ///< One for each row, 0 or above and different.
   int64_t first = 0;            ///< Without those: ids go on from here.
 };
+
+namespace ivf_flat {
+/// Names as in cuvs::neighbors::ivf_flat::search_params.
+struct SearchParams {
+  uint32_t nProbes = ANNUDF_DEFAULT_N_PROBES; ///< Lists that are scanned for a query.
+};
+} // namespace ivf_flat
 
 class Index;
 
@@ -119,18 +129,18 @@ public:
   void save(const std::string &path, const Progress &progress = {}) const;
   static Index load(const std::string &path);
 
-  /// Rows of a list that a query probes, the mean where queries come as the rows do: more than
-  /// size() / nLists() where large lists are nearer to many queries than small ones are. An
-  /// estimate, by the lists that the centers of some would probe; looked at once a state, metric
-  /// and order. 0 where that would take long.
-  double rowsOfProbedList(annudf_coarse metric, annudf_order order, uint32_t probes) const;
+  /// The rows that a search scores for a query. More probes than lists are all lists, as in cuVS.
+  Candidates candidates(const ivf_flat::SearchParams &params) const {
+    return Lists{std::min(params.nProbes, nLists())};
+  }
   annudf_coarse metric() const { return metric_; }
   /// Whether extend() and remove() move the centers to the means of their lists.
   bool adaptiveCenters() const { return adaptive_; }
   /// What a coordinate that is missing counts as where lists are ranked: of each dimension the mean
   /// of what build() was given. Empty where there are none.
-  const std::vector<float> &fill() const { return fill_; }
-  const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
+  const std::vector<float> &fill() const { return centers_.fill; }
+  const std::vector<float> &centers() const { return centers_.values; } ///< nLists x dims.
+  const ListCenters *listCenters() const override { return &centers_; }
   /// As the centers of their lists tell it, or 0 where that is not finite.
   std::vector<float> meanOfRows() const override;
 
@@ -141,7 +151,7 @@ private:
 
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;
-  std::vector<float> centers_, fill_;
+  ListCenters centers_;
   /// Of adaptive centers the sums that they are means of; empty after load() and where a device has
   /// the lists: these can tell.
   std::vector<double> sums_;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a search reads: rows and their ids. How lists are chosen for a query is an index's.
+// What a search reads: rows and their ids. Which of them it scores is Candidates.h's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,8 @@
 #include <vector>
 
 namespace annudf::runtime {
+
+struct ListCenters;
 
 /// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
 /// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
@@ -107,6 +109,9 @@ public:
   /// The mean of the rows or near it, each number finite: a shift that makes bounds of products
   /// tight. Zeros, which are right too, where nobody says.
   virtual std::vector<float> meanOfRows() const;
+  /// What its lists are ranked by for a query, one center a list; null where nothing ranks them.
+  /// They change with the rows only.
+  virtual const ListCenters *listCenters() const { return nullptr; }
 
   /// What backends keep of it; of this state only, so whatever changes the rows begins anew.
   IndexAttachments &attachments() const { return *attachments_; }

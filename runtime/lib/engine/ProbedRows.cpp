@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/runtime/engine/ProbedRows.h"
+
 #include "annudf/runtime/coarse/Coarse.h"
-#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,8 +24,8 @@ struct ProbedRows : IndexAttachment {
   std::vector<double> mean;
 };
 
-std::shared_ptr<ProbedRows> look(const Index &index, annudf_coarse metric, annudf_order order,
-                                 uint32_t probes, int64_t samples) {
+std::shared_ptr<ProbedRows> look(const RowStore &index, const ListCenters &by, annudf_coarse metric,
+                                 annudf_order order, uint32_t probes, int64_t samples) {
   // Rows in equal steps: a list is asked as often as its size says. Their centers stand for them,
   // as rows may be on a device; what a row adds to its distance from its own center, it adds to
   // those from the others.
@@ -35,11 +36,11 @@ std::shared_ptr<ProbedRows> look(const Index &index, annudf_coarse metric, annud
     const auto row = static_cast<int64_t>((sample + 0.5) / double(samples) * double(index.size()));
     while (before + index.listSize(list) <= row)
       before += index.listSize(list++);
-    const auto center = index.centers().begin() + static_cast<std::ptrdiff_t>(list * dims);
+    const auto center = by.values.begin() + static_cast<std::ptrdiff_t>(list * dims);
     centers.insert(centers.end(), center, center + static_cast<std::ptrdiff_t>(dims));
   }
   std::vector<uint32_t> probed(static_cast<size_t>(samples) * probes);
-  CoarseRanker(index, metric, order)
+  CoarseRanker(by, metric, order)
       .rank({centers.data(), samples, index.dims(), ANNUDF_ELEMENT_F32}, probes, probed.data(),
             index.threads());
   auto result = std::make_shared<ProbedRows>();
@@ -54,21 +55,30 @@ std::shared_ptr<ProbedRows> look(const Index &index, annudf_coarse metric, annud
 
 } // namespace
 
-double Index::rowsOfProbedList(annudf_coarse metric, annudf_order order, uint32_t probes) const {
-  if (size_ == 0 || probes == 0)
+double rowsOfProbedList(const RowStore &index, const Candidates &candidates, int64_t queries,
+                        annudf_coarse metric, annudf_order order) {
+  const uint32_t probes = probesOf(index, candidates), lists = index.nLists();
+  if (index.size() == 0 || probes == 0)
     return 0;
-  if (probes >= nLists())
-    return double(size_) / nLists();
-  const int64_t samples = std::min(kMostSamples, kMostWork / (int64_t(nLists()) * dims_));
+  if (const auto *given = std::get_if<Given>(&candidates)) {
+    const int64_t pairs = queries * probes;
+    double rows = 0;
+    for (int64_t i = 0; i < pairs; ++i)
+      rows += double(index.listSize(given->lists[i]));
+    return pairs == 0 ? 0 : rows / double(pairs);
+  }
+  if (!areRanked(index, candidates))
+    return double(index.size()) / lists;
+  const int64_t samples = std::min(kMostSamples, kMostWork / (int64_t(lists) * index.dims()));
   if (samples < kLeastSamples)
     return 0;
   // Of as many probes as the next power of two says, so that others are found there too.
-  const uint32_t upTo = std::min(std::bit_ceil(probes), nLists());
+  const uint32_t upTo = std::min(std::bit_ceil(probes), lists);
   bool made = false;
-  return attachments_
-      ->get<ProbedRows>(
+  return index.attachments()
+      .get<ProbedRows>(
           "rows " + std::to_string(metric * 2 + order) + " " + std::to_string(upTo),
-          [&] { return look(*this, metric, order, upTo, samples); }, made)
+          [&] { return look(index, *index.listCenters(), metric, order, upTo, samples); }, made)
       ->mean[probes - 1];
 }
 

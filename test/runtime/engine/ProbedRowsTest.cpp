@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/runtime/engine/ProbedRows.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
@@ -46,7 +47,8 @@ Floats mixture(int64_t rows, int32_t dims, int points, float spread, double powe
 double met(const Index &index, const Floats &queries, uint32_t probes) {
   const MatrixView view = viewOf(queries, index.dims());
   std::vector<uint32_t> probed(size_t(view.rows) * probes);
-  CoarseRanker(index, ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN).rank(view, probes, probed.data());
+  CoarseRanker(*index.listCenters(), ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN)
+      .rank(view, probes, probed.data());
   double rows = 0;
   for (const uint32_t list : probed)
     rows += double(index.list(list).size);
@@ -54,7 +56,7 @@ double met(const Index &index, const Floats &queries, uint32_t probes) {
 }
 
 double expected(const Index &index, uint32_t probes) {
-  return index.rowsOfProbedList(ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN, probes);
+  return rowsOfProbedList(index, Lists{probes}, 0, ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN);
 }
 
 double squares(const Index &index) {
@@ -120,7 +122,7 @@ TEST(ProbedRows, ChangeWithTheListsOfADeviceTooWhichIsNotAsked) {
   EXPECT_EQ(expected(index, 1), (48 * 48 + 16 * 16 + 64 * 64) / 128.0);
   EXPECT_EQ(expected(index, 2), (0.375 * 64 + 0.125 * 64 + 0.5 * 80) / 2);
   // Another metric ranks otherwise: by the product the last center is first for all but the first.
-  EXPECT_EQ(index.rowsOfProbedList(ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_ORDER_MAX, 1),
+  EXPECT_EQ(rowsOfProbedList(index, Lists{1}, 0, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_ORDER_MAX),
             0.375 * 48 + 0.625 * 64);
   EXPECT_FALSE(index.onHost());
 }
