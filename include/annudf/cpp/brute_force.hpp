@@ -31,6 +31,7 @@ struct search_params {
   search_stats *stats = nullptr;
   bool time_stages = false; ///< Stage by stage, too.
   std::string family = {};  ///< As of ivf_flat::search_params.
+  bool skip_pairs = false;  ///< As of ivf_flat::search_params.
 };
 
 /// Rows to search exactly, with the metric to rank them by.
@@ -111,7 +112,8 @@ inline ivf_flat::search_params one_list(const index &in, const search_params &pa
           .stop = params.stop,
           .stats = params.stats,
           .time_stages = params.time_stages,
-          .family = params.family};
+          .family = params.family,
+          .skip_pairs = params.skip_pairs};
 }
 } // namespace impl
 
@@ -140,8 +142,7 @@ inline search_result knn(const vectors &dataset, const vectors &queries, std::in
   search_result found = detail::room_for(queries.rows(), k);
   const backend &on = detail::host_or(params.backend);
   detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
-                        params.filter, params.progress, params.stop, params.stats,
-                        params.time_stages, params.family);
+                        params);
   const annudf_vectors base = dataset.c(), rows = queries.c();
   call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &base, &rows, k,
                                      call.options(), found.neighbors.data(), found.distances.data(),

@@ -242,8 +242,7 @@ inline const detail::binding &metric_of(const index &in, const search_params &pa
 inline void search(const index &in, const vectors &queries, std::int64_t k, float *distances,
                    std::int64_t *neighbors, const search_params &params) {
   const backend &on = detail::host_or(params.backend);
-  prepared call(metric_of(in, params), on, in.dim(), params.filter, params.progress, params.stop,
-                params.stats, params.time_stages, params.family);
+  prepared call(metric_of(in, params), on, in.dim(), params);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
                                      params.n_probes, call.options(), neighbors, distances,
@@ -276,8 +275,7 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
                    const search_params &params = {}) {
   detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
   const backend &on = detail::device_or(params.backend, queries.device());
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages, params.family);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_search_device(on.c(), in.c(), call.artifact(), call.captures(), &rows,
                                             k, params.n_probes, call.options(), neighbors.data(),
@@ -332,8 +330,7 @@ private:
   prepared_search(const index &in, const backend &on, const vectors &shape, cuda_stream stream,
                   std::int64_t k, const search_params &params)
       : shape_(shape), stream_(stream), device_(on.device()), k_(k) {
-    impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                        params.stop, params.stats, params.time_stages, params.family);
+    impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
     const annudf_vectors rows = shape.c();
     annudf_ivf_flat_prepared *made = nullptr;
     const annudf_status status =
@@ -400,8 +397,7 @@ inline prepared_search prepare(const index &in, const device_vectors &queries, s
 inline radius_result radius_neighbors(const index &in, const vectors &queries, float radius,
                                       const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages, params.family);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
   const annudf_vectors rows = queries.c();
   annudf_radius_neighbors *made = nullptr;
   const annudf_status status = annudf_ivf_flat_radius_neighbors(
@@ -446,8 +442,7 @@ inline matrix<float> distances(const index &in, const vectors &queries,
                                const search_params &params = {}) {
   matrix<float> all(queries.rows(), in.size(), "distances");
   const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages, params.family);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &rows,
                                         call.options(), all.data(), call.stats()));
@@ -463,8 +458,7 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
                                  std::to_string(queries.rows()) + " queries x " +
                                  std::to_string(in.size()) + " rows");
   const backend &on = detail::device_or(params.backend, queries.device());
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages, params.family);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_distances_device(on.c(), in.c(), call.artifact(), call.captures(),
                                                &rows, call.options(), out.data(),

@@ -128,6 +128,9 @@ struct search_params {
   /// The kernels to run, as search_stats::family names them: these, or an error that says what
   /// there is or why they cannot. "": the quickest, as the backend judges.
   std::string family = {};
+  /// A GPU counts no pairs: `scored` and `nan_distances` of the statistics are 0 there. For metrics
+  /// that are NaN on purpose.
+  bool skip_pairs = false;
 };
 
 } // namespace ivf_flat

@@ -68,19 +68,24 @@ inline search_stats stats_of(const annudf_ivf_flat_search_stats &cost) {
 class prepared {
 public:
   prepared(const binding &metric, const backend &on, std::int64_t dims, const filter &filter,
-           const progress &progress, const std::stop_token &stop, search_stats *stats,
-           bool time_stages = false, std::string family = {})
-      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats),
-        family_(std::move(family)) {
-    if (family_.find('\0') != std::string::npos)
-      throw error(errc::usage, "family holds a NUL, which no name of kernels does");
+           const progress &progress, const std::stop_token &stop, search_stats *stats)
+      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats) {
     options_.size = sizeof options_;
     options_.progress = reporting_.function(), options_.progress_user = reporting_.user();
     options_.filter = filter.c();
-    options_.time_stages = time_stages;
-    options_.family = family_.c_str();
     if (stats_)
       cost_.size = sizeof cost_;
+  }
+  /// \param params  search_params of ivf_flat or brute_force.
+  template <class Params>
+  prepared(const binding &metric, const backend &on, std::int64_t dims, const Params &params)
+      : prepared(metric, on, dims, params.filter, params.progress, params.stop, params.stats) {
+    family_ = params.family;
+    if (family_.find('\0') != std::string::npos)
+      throw error(errc::usage, "family holds a NUL, which no name of kernels does");
+    options_.time_stages = params.time_stages;
+    options_.family = family_.c_str();
+    options_.skip_pairs = params.skip_pairs;
   }
   prepared(const prepared &) = delete;
   prepared &operator=(const prepared &) = delete;
@@ -101,7 +106,7 @@ private:
   reporting reporting_;
   std::shared_ptr<const binding::entry> entry_;
   search_stats *stats_;
-  const std::string family_;
+  std::string family_;
   annudf_ivf_flat_search_options options_ = {};
   annudf_ivf_flat_search_stats cost_ = {};
 };

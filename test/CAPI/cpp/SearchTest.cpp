@@ -70,6 +70,21 @@ TEST_F(CppSearch, ParametersReachTheLibrary) {
             "1 ");
 }
 
+/// Only a GPU heeds it (CppDevice.CountsPairsUnlessTheyAreSkipped).
+TEST_F(CppSearch, SkippedPairsAreAskedOfC) {
+  const annudf::backend &cpu = annudf::backend::shared();
+  const auto asked = [&](const auto &params) {
+    const annudf::detail::prepared call(annudf::detail::search_access::of(metric, {}), cpu, kDims,
+                                        params);
+    return call.options()->skip_pairs;
+  };
+  EXPECT_EQ(asked(ivf_flat::search_params()), 0);
+  EXPECT_EQ(asked(ivf_flat::search_params{.skip_pairs = true}), 1);
+  EXPECT_EQ(asked(brute_force::search_params{.skip_pairs = true}), 1);
+  const brute_force::index exact = brute_force::build({}, rows);
+  EXPECT_EQ(asked(brute_force::impl::one_list(exact, {.skip_pairs = true})), 1);
+}
+
 TEST_F(CppSearch, KernelsMayBeAskedFor) {
   annudf::search_stats stats;
   const auto by = [&](std::string family) {

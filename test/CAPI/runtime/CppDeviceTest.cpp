@@ -119,6 +119,25 @@ TEST_F(CppDevice, BuildsOfHostMemory) {
   EXPECT_GT(stats.pieces, 1);
 }
 
+TEST_F(CppDevice, CountsPairsUnlessTheyAreSkipped) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const auto near = gpu.to_device(annudf::matrix_view<const float>(
+      reinterpret_cast<const float *>(queries.encoded.data()), kQueries, kDims));
+  const auto distances = gpu.allocate<float>(kQueries, kK);
+  const auto neighbors = gpu.allocate<int64_t>(kQueries, kK);
+  for (const bool skip : {false, true}) {
+    annudf::search_stats stats;
+    const ivf_flat::search_params all = {.n_probes = 12,
+                                         .metric = bound,
+                                         .backend = gpu,
+                                         .stats = &stats,
+                                         .time_stages = true,
+                                         .skip_pairs = skip};
+    ivf_flat::search(*built, near.view(), kK, distances.view(), neighbors.view(), all);
+    EXPECT_EQ(stats.scored, skip ? 0 : kQueries * base.rows);
+  }
+}
+
 /// Searches that were enqueued before an extend find what they would have found without.
 TEST_F(CppDevice, ExtendsThereWhileItIsSearched) {
   const annudf::backend gpu = annudf::backend::cuda(0);
