@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -251,3 +252,32 @@ def test_collection_is_as_it_was() -> None:
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*before)
+
+
+class _Link:
+    def __init__(self) -> None:
+        self.other = self
+
+
+def test_what_an_import_makes_is_not_young() -> None:
+    """The first search would else visit it all to look for garbage. Garbage among it is found later."""
+    assert not gc.get_freeze_count()
+    gc.collect()
+    with ahead.seldom_collected():
+        kept = [[one] for one in range(100_000)]
+        garbage = weakref.ref(_Link())
+    assert gc.get_count()[0] < 1_000 and not gc.get_freeze_count() and len(kept) == 100_000
+    assert garbage() is not None
+    gc.collect()
+    assert garbage() is None
+
+
+def test_what_the_program_froze_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with ahead.seldom_collected():
+            pass
+        assert gc.get_freeze_count() == frozen
+    finally:
+        gc.unfreeze()
