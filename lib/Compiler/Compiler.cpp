@@ -12,6 +12,7 @@
 #include "annudf/ABI/annudf_limits.h"
 
 #include "annudf/Support/FileIO.h"
+#include "annudf/Support/Fork.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -20,15 +21,22 @@
 
 using namespace annudf;
 
-/// Where LLVM finds no memory it ends the process, unless it is told otherwise. Its frames
-/// can be unwound, as they are for operator new; what they held is lost.
-static void reportMemoryOfLlvm() {
-  [[maybe_unused]] static const bool installed = [] {
-    llvm::install_bad_alloc_error_handler(
-        [](void *, const char *, bool) { throw std::bad_alloc(); });
-    return true;
-  }();
-}
+namespace {
+
+struct LlvmUse {
+  const CompilerUse use;
+  /// Where LLVM finds no memory it ends the process, unless it is told otherwise. Its frames
+  /// can be unwound, as they are for operator new; what they held is lost.
+  LlvmUse() {
+    [[maybe_unused]] static const bool installed = [] {
+      llvm::install_bad_alloc_error_handler(
+          [](void *, const char *, bool) { throw std::bad_alloc(); });
+      return true;
+    }();
+  }
+};
+
+} // namespace
 
 /// Hands over what was found, then throws the fault, if there is one.
 static void finish(std::optional<compiler::Fault> fault, compiler::Findings findings,
@@ -51,7 +59,7 @@ Artifact annudf::compileMetric(const std::string &source, const std::string &ori
                                CompileTimings *timings, std::vector<Diagnostic> *diagnostics) {
   Artifact artifact;
   compiler::Findings findings;
-  reportMemoryOfLlvm();
+  const LlvmUse use;
   auto fault = compiler::compileModule(source, origin, options, artifact, findings);
   finish(std::move(fault), std::move(findings), warnings, timings, diagnostics);
   return artifact;
@@ -67,7 +75,7 @@ std::string annudf::lowerMetric(const std::string &source, const std::string &or
                                 std::vector<Diagnostic> *diagnostics) {
   std::string code;
   compiler::Findings findings;
-  reportMemoryOfLlvm();
+  const LlvmUse use;
   auto fault = compiler::lowerModule(source, origin, stage, options, code, findings);
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return code;
@@ -78,7 +86,7 @@ Artifact annudf::compileCudaSource(const std::string &source, const std::string 
                                    std::vector<Diagnostic> *diagnostics) {
   Artifact artifact;
   compiler::Findings findings;
-  reportMemoryOfLlvm();
+  const LlvmUse use;
   auto fault = compiler::compileCudaModule(source, origin, options, artifact, findings);
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return artifact;
@@ -94,7 +102,7 @@ Artifact annudf::compileDeviceUdf(const DeviceUdf &udf, const std::string &origi
   options.archs = import.archs;
   Artifact artifact;
   compiler::Findings findings;
-  reportMemoryOfLlvm();
+  const LlvmUse use;
   auto fault = compiler::compileUdfModule(udf, origin, options, artifact, findings);
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return artifact;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CApi.h"
+#include "Support/TestForks.h"
 
 #include <nlohmann/json.hpp>
 
@@ -413,6 +414,15 @@ TEST(CApiCompiler, StagesWithLibNvvm) {
   EXPECT_TRUE(contains(ptx, ".target sm_90"));
   EXPECT_TRUE(contains(ptx, "annudf1_scan_update_a32_x32("));
   EXPECT_GT(lowered("ltoir", options).size(), 500u);
+}
+
+/// Compilers make tables, and take locks, as a process compiles for the first time: libNVVM's LLVM
+/// above all, where there is one.
+TEST(CApiCompiler, AForkWaitsUntilThreadsHaveCompiled) {
+  expectForksAmid([] {
+    OwnedArtifact artifact;
+    return compile(kMetric, &artifact) == ANNUDF_OK;
+  });
 }
 
 TEST(CApiCompiler, ThreadsHaveTheirOwnErrors) {

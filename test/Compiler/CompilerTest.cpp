@@ -17,6 +17,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <thread>
@@ -120,6 +121,21 @@ TEST(Compiler, BytecodeCompilesToTheSameArtifact) {
   Artifact second = compileMetric(bytecode, "again.mlirbc", hostOnly());
   EXPECT_EQ(first.find(PayloadKind::HostBitcode)->bytes,
             second.find(PayloadKind::HostBitcode)->bytes);
+}
+
+/// Each starts a process to read it. None waits for the others, who would wait for it.
+TEST(Compiler, ThreadsReadBytecodeAtOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([] {
+      for (int turn = 0; turn < 4; ++turn)
+        EXPECT_NO_THROW((void)compileMetricFile(
+            ANNUDF_EXAMPLES "/../../../test/lit/Dialect/Inputs/1.0/weighted_l2.mlirbc",
+            hostOnly()));
+    });
+  threads.clear();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50));
 }
 
 constexpr const char *kMetric = R"( order(min) coarse(l2) elements(f32) {

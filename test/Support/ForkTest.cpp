@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -76,6 +77,52 @@ TEST(Fork, WaitsForWhatIsMadeOnce) {
   while (!begun)
     std::this_thread::yield();
   EXPECT_EQ(forked(made), 7);
+}
+
+/// A thread uses a compiler until it has been seen to; a fork waits for the end, and the child may
+/// use it too.
+TEST(Fork, WaitsForWhoUsesACompiler) {
+  std::atomic<bool> begun = false, ended = false;
+  std::jthread user([&] {
+    const CompilerUse use, again;
+    begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ended = true;
+  });
+  while (!begun)
+    std::this_thread::yield();
+  EXPECT_EQ(forked([&] {
+              const CompilerUse use;
+              return ended ? 7 : 1;
+            }),
+            7);
+}
+
+/// Each is in the middle of a use when it forks, with a lock that the other waits for.
+TEST(Fork, UsersOfACompilerMayFork) {
+  const auto start = std::chrono::steady_clock::now();
+  std::mutex lock;
+  const auto work = [&] {
+    for (int i = 0; i < 50; ++i) {
+      const CompilerUse use;
+      const CompilerPause pause;
+      const std::lock_guard held(lock);
+      EXPECT_EQ(forked([] { return 7; }), 7);
+    }
+  };
+  {
+    std::jthread first(work), second(work);
+  }
+  { // Without a pause.
+    const CompilerUse use;
+    EXPECT_EQ(forked([] {
+                const CompilerUse again;
+                return forked([] { return 7; });
+              }),
+              7);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50))
+      << "A fork gave up.";
 }
 
 TEST(Fork, AChildMakesItsOwn) {

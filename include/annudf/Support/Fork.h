@@ -47,6 +47,29 @@ private:
   std::mutex mutex_;
 };
 
+/// While one lives, fork() in another thread waits, a minute at most: LLVM, MLIR and CUDA's
+/// compilers have locks and tables of their own, which a child would find locked and half made. May
+/// live long, and its thread may fork. Made before any lock that another user of a compiler takes.
+class CompilerUse {
+public:
+  CompilerUse();
+  ~CompilerUse();
+  CompilerUse(const CompilerUse &) = delete;
+  CompilerUse &operator=(const CompilerUse &) = delete;
+};
+
+/// Within a CompilerUse: forks need not wait for this thread, which holds no lock of a compiler.
+class CompilerPause {
+public:
+  CompilerPause();
+  ~CompilerPause();
+  CompilerPause(const CompilerPause &) = delete;
+  CompilerPause &operator=(const CompilerPause &) = delete;
+
+private:
+  const int uses_;
+};
+
 /// An object that every process makes for itself: a child of fork() leaves its parent's as it is.
 /// For mutexes that are held for long, and for what has threads. Never destroyed, as threads may
 /// use it until the process ends.

@@ -164,6 +164,8 @@ static Answer awaitReply(int input, std::chrono::seconds time, std::string &text
 /// started, with errno.
 static std::optional<Answer> askChild(StringRef bytes, std::chrono::seconds time,
                                       std::string &text) {
+  // The fork waits for other users of a compiler, who may be here too.
+  const annudf::CompilerPause pause;
   int ends[2];
   pid_t child;
   int whyNot = 0;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScanEvery.h"
+#include "Support/TestForks.h"
 #include "TestMetrics.h"
 
 #include "annudf/runtime/ivf_flat/Index.h"
@@ -18,6 +19,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <regex>
 #include <thread>
 
@@ -169,6 +171,27 @@ TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
   for (const auto &other : ids)
     EXPECT_EQ(other, ids[0]);
 }
+
+#ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
+/// LLVM has locks and tables of its own, which a child would find locked and half made.
+TEST(CpuJit, AForkWaitsForALink) {
+  const Metric metric = compiled(testMetric("weighted_l2"));
+  int whole = 0;
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> begun = false, linked = false;
+    std::jthread thread([&] {
+      begun = true;
+      (void)cpu::compileScan(metric, ANNUDF_ELEMENT_F32);
+      linked = true; // Unless the fork comes first, after the link's end.
+    });
+    while (!begun)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // Of some 60.
+    whole += statusOfChild([&] { return linked.load(); }) == 0;
+  }
+  EXPECT_GT(whole, 0);
+}
+#endif
 
 TEST(CpuJit, SecondSearchLinksNothing) {
   const Metric metric = compiled(testMetric("l2"));

@@ -12,6 +12,7 @@
 #include "VectorMath.h"
 #include "Width.h"
 
+#include "annudf/Support/Fork.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Clock.h"
 
@@ -90,6 +91,7 @@ namespace annudf::runtime::cpu {
 
 std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElements elements,
                                               const ScanTarget &host) {
+  const CompilerUse use;
   const auto started = std::chrono::steady_clock::now();
   auto builder = hostBuilder(host.cpu);
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
@@ -171,6 +173,7 @@ const HostTarget &thisHost() {
 } // namespace
 
 KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTarget &host) {
+  const CompilerUse use;
   const HostTarget &target = host.isThisOne() ? thisHost() : HostTarget(host);
   const Payload *payload = metric.artifact.find(PayloadKind::HostBitcode);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
@@ -189,6 +192,7 @@ KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTar
 }
 
 std::string scanAssembly(const MetricView &metric, ScanElements elements, const ScanTarget &host) {
+  const CompilerUse use;
   auto builder = hostBuilder(host.cpu);
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
@@ -205,6 +209,7 @@ std::string scanAssembly(const MetricView &metric, ScanElements elements, const 
 }
 
 std::string describeHost() {
+  const CompilerUse use;
   auto builder = hostBuilder();
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   return target->getTargetTriple().str() + ", " + target->getTargetCPU().str() + ", " +
