@@ -24,8 +24,8 @@ struct Found {
 
 /// The k best of each query's candidates. Adds what it cost to `stats`, if that is not null.
 inline Found searchOnce(Backend &backend, const RowStore &index, const MetricView &metric,
-                 const BoundCaptures &captures, const MatrixView &queries, int k,
-                 const SearchParams &params, SearchStats *stats) {
+                        const BoundCaptures &captures, const MatrixView &queries, int k,
+                        const SearchParams &params, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params); // Before there is room for what it finds.
   Found found;
   found.ids.resize(static_cast<size_t>(queries.rows) * static_cast<size_t>(k));

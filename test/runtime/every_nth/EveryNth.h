@@ -46,7 +46,9 @@ public:
   uint32_t listOf(int64_t id) const { return uint32_t(std::sqrt(double(id))) % nLists(); }
 
   /// Whether the candidates of the query with that number include the list.
-  static bool isCandidate(int64_t query, uint32_t list, uint32_t n) { return list % n == query % n; }
+  static bool isCandidate(int64_t query, uint32_t list, uint32_t n) {
+    return list % n == query % n;
+  }
 
   /// \param n  a divisor of nLists(), so that all queries have as many lists.
   std::vector<uint32_t> table(int64_t queries, uint32_t n) const {

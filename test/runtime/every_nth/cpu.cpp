@@ -57,7 +57,8 @@ TEST(CpuEveryNth, ATableIsCheckedBeforeTheSearch) {
   table[4] = 23;
   EXPECT_EQ(fault(Given{table.data(), 3}),
             "query 1 names list 23 at 1 again; name each list once a query");
-  EXPECT_EQ(fault(Given{nullptr, 3}), "the lists of each query: there is no table of 2 x 3 numbers");
+  EXPECT_EQ(fault(Given{nullptr, 3}),
+            "the lists of each query: there is no table of 2 x 3 numbers");
   EXPECT_EQ(fault(Given{table.data(), 0}),
             "probes = 0: must be between 1 and the index's 24 lists");
   EXPECT_EQ(fault(Lists{3}), "probes = 3: the index's 24 lists have no centers to be ranked by; "
