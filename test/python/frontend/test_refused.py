@@ -312,7 +312,7 @@ def test_trees_of_helpers_are_counted_before_they_are_inlined() -> None:
     begun = time.process_time()
     with pytest.raises(UnsupportedError, match="h8 calls helpers 510 times once they are inlined, more than 256; call"):
         translate(space["update"], options("update"))  # type: ignore[arg-type]
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 30  # Inlined it would be minutes.
 
 
 def test_large_helpers_are_counted_before_they_are_inlined() -> None:
