@@ -1,12 +1,5 @@
 # Installs BUILD into WORK, builds a consumer of each component against it and runs that and the installed command.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT status EQUAL 0)
-    string(JOIN " " command ${ARGN})
-    message(FATAL_ERROR "exit ${status}: ${command}\n${text}")
-  endif()
-  set(text "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 set(configure "${CMAKE_COMMAND}" -S "${CONSUMER}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C_COMPILER}"
   "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DVERSION=${VERSION}" "-DLINK_OPTIONS=${LINK_OPTIONS}")
@@ -55,21 +48,6 @@ run(${configure} -S "${OUTSIDE}" -B "${WORK}/outside")
 run("${CMAKE_COMMAND}" --build "${WORK}/outside")
 run("${PYTHON}" "${LIT}" -v "${OUTSIDE}/test" --param "out=${WORK}/outside/test" --param "python=${PYTHON}"
   --param "tools=${WORK}/outside,${WORK}/prefix/bin,${LLVM_TOOLS}")
-# The examples in C++, a project of their own, which compares what each prints.
-file(GLOB examples "${EXAMPLES}/*.cpp")
-list(LENGTH examples count)
-string(REPLACE "," ";" compilers "${COMPILERS}")
-foreach(compiler IN LISTS compilers)
-  get_filename_component(name "${compiler}" NAME)
-  run("${CMAKE_COMMAND}" -S "${EXAMPLES}" -B "${WORK}/examples-${name}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${compiler}"
-    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror ${LINK_OPTIONS}")
-  run("${CMAKE_COMMAND}" --build "${WORK}/examples-${name}")
-  run("${CTEST}" --test-dir "${WORK}/examples-${name}" --output-on-failure)
-  if(NOT text MATCHES "100% tests passed, 0 tests failed out of ${count}\n")
-    message(FATAL_ERROR "the examples, compiled by ${name}: ${text}")
-  endif()
-endforeach()
-
 refuse(Fortran "has no component 'Fortran': there are C;Runtime;MLIR;Compiler")
 refuse(MLIR "has no component 'MLIR': it needs LLVM/MLIR 22, which was not found (set MLIR_DIR; Debian: libmlir-22-dev llvm-22-dev)"
   -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON)
