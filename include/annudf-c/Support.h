@@ -23,6 +23,9 @@
 |*    newer one is refused only if he sets a field that is not known here.     *|
 |*  - Threads may call anything at once. One object may be read by several    *|
 |*    threads; none may use it while another destroys it.                     *|
+|*  - A process may fork: fork() waits until no other thread compiles or      *|
+|*    links for a CPU, a minute at most, and the child may call everything     *|
+|*    but what needs a GPU.                                                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
