@@ -11,6 +11,7 @@
 #include "FormFields.h"
 #include "MonotoneFields.h"
 
+#include "annudf/ABI/Extents.h"
 #include "annudf/Support/Sha256.h"
 
 #include <algorithm>
@@ -115,9 +116,7 @@ std::string captureFault(const CaptureInfo &capture) {
   for (const CaptureExtent &extent : capture.extents) {
     if (!rowOf(extent.kind))
       return which + "has an extent that is no value of the ABI";
-    // No code is made of it; and of rows there may be more than were asked for.
-    if ((extent.kind == ANNUDF_EXTENT_ROW || extent.kind == ANNUDF_EXTENT_QUERY) &&
-        &extent != capture.extents.data())
+    if (&extent != capture.extents.data() && isFirstOnly(extent.kind))
       return which + "has extent " + toString(extent.kind) + " after another";
     if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
       return which + "has extent " + std::to_string(extent.constant) + ", which must be above 0";

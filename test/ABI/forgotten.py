@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Adds rows to a copy of the ABI's tables and sees that whoever forgets one is told.
 
-usage: forgotten.py BUILD_DIR [--only SOURCE | --short]
+usage: forgotten.py BUILD_DIR [--only SOURCE | --short] [--cuda]
 
 One copy has a row more in every table. Each source that computes with rows must not compile against it, and must say which row
 it lacks; sources that follow the tables by themselves must. Then single changes: a row without what it needs, and an artifact of a
 metric that uses a row of minor 2, made by a library of that minor, which the one that was built refuses with both minors named. --short leaves
-out the sources that include MLIR or LLVM and those of CUDA, which take seconds each.
+out the sources that include MLIR or LLVM and kernels of CUDA, which take seconds each. Without --cuda all sources but CUDA's are
+checked, with it these alone. A build without CUDA skips them; any other source that the build lacks is a fault.
 """
 import argparse
 import concurrent.futures
@@ -46,9 +47,16 @@ PROTOTYPE = {
     "a": "ROW(FAKE, annudf1_scan_fake_a##A, float, (uint##A##_t acc, int32_t dims))",
     "s": "ROW(FAKE, annudf1_scan_fake_s##A, float, (const uint##A##_t *acc, int32_t dims))",
 }
+# Of Extents.h: what bounds the extent's row, which is new, too.
+BOUND = [
+    ("  Number,", r"  Fake,\n\g<0>"),
+    ("  case ANNUDF_EXTENT_CONSTANT:", r"  case ANNUDF_EXTENT_FAKE:\n    return ExtentBound::Fake;\n\g<0>"),
+    ("  case ExtentBound::Rows:", r"  case ExtentBound::Fake:\n\g<0>"),
+]
 
 MAKE = "is not what annudf_tables.h says; run scripts/check tables --update"
 HOOK = "enumeration value 'FAKE' not handled in switch"
+FAKE_BOUND = "enumeration value 'Fake' not handled in switch"
 C_HOOK = "enumeration value 'ANNUDF_HOOK_FAKE' not handled in switch"
 # Source -> what it must say, a part for each row that it lacks.
 BREAKS = {
@@ -60,6 +68,8 @@ BREAKS = {
     "lib/Analysis/Lanes.cpp": ["ANNUDF_PACKED_FAKE"],
     "test/Compiler/LanesTest.cpp": ["annudf_tables.h has a packed term that addTerm does not add"],
     "lib/Conversion/AccumulatorV1/LowerAccesses.cpp": ["ANNUDF_EXTENT_FAKE"],
+    "lib/Conversion/AccumulatorV1/StraightenBranches.cpp": ["ANNUDF_EXTENT_FAKE"],
+    "lib/Artifact/Form.cpp": ["ANNUDF_EXTENT_FAKE"],
     "lib/Artifact/Descriptor.cpp": ["ANNUDF_FEATURE_FAKE", "annudf_tables.h has a role beside scan"],
     "lib/Conversion/AccumulatorV1/LowerHooks.cpp": [HOOK],
     "lib/Compiler/CompileCudaSource.cpp": [C_HOOK],
@@ -70,6 +80,7 @@ BREAKS = {
         "CUDA source has no type for captures of fake",
     ],
     "runtime/lib/captures/Captures.cpp": ["ANNUDF_EXTENT_FAKE"],
+    "runtime/lib/engine/Search.cpp": [FAKE_BOUND],
     "runtime/lib/captures/Values.cpp": ["nothing converts to captures of fake"],
     "runtime/lib/vectors/Elements.cpp": ["ANNUDF_ELEMENT_FAKE"],
     "runtime/lib/coarse/KMeans.cpp": ["ANNUDF_COARSE_FAKE"],
@@ -97,7 +108,6 @@ FOLLOWS = [
     "lib/Target/Translate.cpp",
     "runtime/lib/vectors/Matrix.cpp",
     "runtime/lib/engine/Plan.cpp",
-    "runtime/lib/engine/Search.cpp",
 ]
 # Changes by themselves: rows, a prototype or none, a source or a text to compile, and what is said; None: it compiles.
 SINGLE = {
@@ -111,6 +121,12 @@ SINGLE = {
         "has no prototype for accumulators of several fields",
     ),
     "a coarse metric on the device": ({"COARSES": ROWS["COARSES"]}, None, "runtime/kernels/cuda/search/Search.cu", "[with kind=77]"),
+    "an extent without a bound": (
+        {"EXTENTS": ROWS["EXTENTS"]},
+        None,
+        "runtime/lib/engine/Search.cpp",
+        "enumeration value 'ANNUDF_EXTENT_FAKE' not handled in switch",
+    ),
     "an optional hook": (
         {"HOOKS": ROWS["HOOKS"]},
         PROTOTYPE,
@@ -136,7 +152,7 @@ SINGLE = {
 }  # fmt: skip
 
 
-def copy_tables(folder, rows, prototype=None, minor=None):
+def copy_tables(folder, rows, prototype=None, minor=None, bound=()):
     """The ABI's headers with rows more."""
     target = Path(folder) / "annudf" / "ABI"
     shutil.copytree(ROOT / "include/annudf/ABI", target)
@@ -151,6 +167,8 @@ def copy_tables(folder, rows, prototype=None, minor=None):
         change("annudf_tables.h", rf"(#define ANNUDF_{table}\(X\)[ \\\n]*)", rf"\1{row} \\\n  ")
     for form, row in (prototype or {}).items():
         change("annudf_abi.h", rf"(#define ANNUDF_SCAN_HOOKS_{form}\(ROW, A, X\)[ \\\n]*)", rf"\1{row} \\\n  ")
+    for pattern, replacement in bound:
+        change("Extents.h", pattern, replacement)
     if minor is not None:
         change("annudf_abi.h", r"(#define ANNUDF_ABI_MINOR) \d+", rf"\1 {minor}")
     return folder
@@ -161,7 +179,7 @@ class Sources:
         entries = json.loads((build / "compile_commands.json").read_text())
         self.entries = {os.path.relpath(os.path.join(e["directory"], e["file"]), ROOT): e for e in entries}
         found = re.search(r"^CUDAToolkit_NVCC_EXECUTABLE:\w+=(.*nvcc)$", (build / "CMakeCache.txt").read_text(), re.M)
-        self.nvcc = found[1] if found else None
+        self.nvcc = found[1] if found and "runtime/lib/cuda/link/Linker.cpp" in self.entries else None
         words = shlex.split(self.entries["lib/Artifact/Tables.cpp"]["command"])
         self.compiler = next(word for word in words if not word.endswith("ccache"))
 
@@ -202,13 +220,17 @@ class Sources:
         return None if done.returncode == 0 else done.stdout + done.stderr
 
 
+def is_cuda(source):
+    return source.endswith(".cu") or source.startswith("runtime/lib/cuda/") or source == "runtime/bench/CudaBench.cpp"
+
+
 def is_slow(source):
     return source.endswith(".cu") or source.startswith(("lib/Dialect/", "lib/Analysis/", "lib/Conversion/", "lib/Compiler/", "lib/Target/"))
 
 
-def check_rows(sources, only, short, faults):
+def check_rows(sources, only, short, cuda, faults):
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        everywhere = copy_tables(os.path.join(scratch, "all"), ROWS, PROTOTYPE)
+        everywhere = copy_tables(os.path.join(scratch, "all"), ROWS, PROTOTYPE, bound=BOUND)
         jobs = [(source, source, parts, everywhere) for source, parts in BREAKS.items()]
         jobs += [(source, source, None, everywhere) for source in FOLLOWS]
         for name, (rows, prototype, source, said) in SINGLE.items():
@@ -216,16 +238,17 @@ def check_rows(sources, only, short, faults):
             jobs.append((name, source, [said] if said else None, folder))
         running = []
         for name, source, expected, folder in jobs:
-            if (only and only not in (name, source)) or (short and is_slow(source)):
+            if (only and only not in (name, source)) or (short and is_slow(source)) or (not only and is_cuda(source) != cuda):
                 continue
             is_file = "#" not in source
             if is_file and not (ROOT / source).exists():
                 faults.append(f"{source} does not exist; say where that moved")
             elif is_file and not sources.has(source):
-                # Not every build has every part; what is not in it proves nothing.
-                print(f"{name}: {source} is not in this build")
+                faults.append(f"{name}: this build does not compile {source}, so nothing was checked")
             else:
                 running.append((name, expected, pool.submit(sources.check, source, folder)))
+        if not running:
+            faults.append("nothing was checked")
         for name, expected, job in running:
             said = job.result()
             if expected is None:
@@ -273,7 +296,7 @@ def check_minor(sources, build, faults):
     """A library of minor 2 writes one artifact that uses a row of minor 2 and one that does not; annudf as built reads them."""
     tool = build / "tools/annudf/annudf"
     if not tool.exists():
-        print("minor: annudf is not built")
+        faults.append(f"{tool} is not built, so no artifact of another minor was read")
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = copy_tables(os.path.join(scratch, "minor"), {"ELEMENTS": ROWS["ELEMENTS"].replace(", 1)", ", 2)")}, minor=2)
@@ -307,11 +330,15 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", help="one source, or one of the single changes")
     parser.add_argument("--short", action="store_true", help="without the sources that compile slowly")
+    parser.add_argument("--cuda", action="store_true", help="the sources of CUDA, which are left out otherwise")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     sources, faults = Sources(build), []
-    check_rows(sources, arguments.only, arguments.short, faults)
-    if not arguments.only:
+    if arguments.cuda and not sources.nvcc:
+        print("SKIPPED, NOT RUN: this build has no CUDA, so none of its kernels was checked")
+        return
+    check_rows(sources, arguments.only, arguments.short, arguments.cuda, faults)
+    if not arguments.only and not arguments.cuda:
         check_limit(faults)
         check_minor(sources, build, faults)
     if faults:

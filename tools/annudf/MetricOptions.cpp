@@ -55,7 +55,7 @@ runtime::BoundCaptures Engine::bind(const MetricOptions &options, const runtime:
 }
 
 int64_t Engine::batch(int64_t queries, int64_t most) const {
-  return runtime::hasExtent(metric.artifact.manifest.captures, ANNUDF_EXTENT_QUERY)
+  return runtime::hasExtent(metric.artifact.manifest.captures, ExtentBound::Queries)
              ? queries
              : std::clamp<int64_t>(most, 1, std::max<int64_t>(queries, 1));
 }

@@ -13,6 +13,7 @@
 
 #include "Lowering.h"
 
+#include "annudf/ABI/Extents.h"
 #include "annudf/Analysis/Ranges.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -278,7 +279,7 @@ LogicalResult annudf::lowering::proveLoads(UdfOpInterface metric, const TargetIn
       }
       for (int64_t extent : load.getCapture().getType().getExtents().drop_front(
                load.getCapture().getType().isScalar() ? 0 : 1))
-        if (extent == CaptureType::kRow || extent == CaptureType::kQuery) {
+        if (isFirstOnly(CaptureType::kindOf(extent))) {
           load.emitOpError() << target.passName << ": extent " << CaptureType::spellExtent(extent)
                              << " stands after another; annudf-verify-abi says what to do instead";
           result = failure();

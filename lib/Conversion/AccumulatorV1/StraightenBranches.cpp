@@ -95,17 +95,24 @@ private:
            isa_and_present<arith::ArithDialect>(op->getDialect());
   }
 
-  /// How many rows or queries there are is not known here.
   static bool canClamp(LoadOp load) {
-    for (auto [extent, index] :
-         llvm::zip(load.getCapture().getType().getExtents(), load.getIndices())) {
-      const bool isRow = extent == CaptureType::kRow, isQuery = extent == CaptureType::kQuery;
-      IndexOp same = isRow || isQuery ? sameIndex(index) : nullptr;
-      if ((isRow && !(same && same.getKind() == IndexKind::Row)) ||
-          (isQuery && !(same && same.getKind() == IndexKind::Query)))
-        return false;
+    return llvm::all_of(
+        llvm::zip(load.getCapture().getType().getExtents(), load.getIndices()),
+        [](auto pair) { return canClamp(std::get<0>(pair), sameIndex(std::get<1>(pair))); });
+  }
+
+  /// How many rows or queries there are is not known here.
+  static bool canClamp(int64_t extent, IndexOp same) {
+    switch (CaptureType::kindOf(extent)) {
+    case ANNUDF_EXTENT_CONSTANT:
+    case ANNUDF_EXTENT_DIM:
+      return true;
+    case ANNUDF_EXTENT_ROW:
+      return same && same.getKind() == IndexKind::Row;
+    case ANNUDF_EXTENT_QUERY:
+      return same && same.getKind() == IndexKind::Query;
     }
-    return true;
+    return false;
   }
 
   /// Of a host; elsewhere a function of libm is called for one row at a time (VectorMath.cpp).

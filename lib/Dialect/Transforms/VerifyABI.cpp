@@ -8,6 +8,7 @@
 
 #include "Rules.h"
 
+#include "annudf/ABI/Extents.h"
 #include "annudf/Analysis/Lanes.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
@@ -99,7 +100,9 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
 /// A filter is computed before there are queries.
 static LogicalResult verifyNotOfQueries(CaptureOp capture) {
   if (isa<FilterOp>(capture->getParentOp()) &&
-      llvm::is_contained(capture.getType().getExtents(), CaptureType::kQuery))
+      llvm::any_of(capture.getType().getExtents(), [](int64_t extent) {
+        return boundBy(CaptureType::kindOf(extent)) == ExtentBound::Queries;
+      }))
     return capture.emitOpError() << "[K6] has extent query, and a filter may not read 'query' yet; "
                                     "bind what one query has, and make a filter for each";
   return success();
@@ -114,9 +117,8 @@ static LogicalResult verifyCapture(CaptureOp capture) {
     return capture.emitOpError() << "[C11] has a name of " << capture.getName().size()
                                  << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
   CaptureType type = capture.getType();
-  // The size of all but the first is a factor of an entry's place.
   for (int64_t extent : type.getExtents().drop_front(type.isScalar() ? 0 : 1))
-    if (extent == CaptureType::kRow || extent == CaptureType::kQuery)
+    if (isFirstOnly(CaptureType::kindOf(extent)))
       return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent)
                                    << " stands after another, and no hook knows how many there "
                                       "are; put it first";

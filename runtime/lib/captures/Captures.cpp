@@ -239,10 +239,10 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
                                         declaredText(capture) + "), which was not given");
     bound.values_.push_back(bindOne(capture, extents, found->second, allowNonFinite));
   }
-  if (hasExtent(bound.declared_, ANNUDF_EXTENT_ROW)) {
+  if (hasExtent(bound.declared_, ExtentBound::Rows)) {
     bound.extents_.rows = std::numeric_limits<int64_t>::max();
     for (size_t i = 0; i < bound.size(); ++i)
-      if (hasExtent({bound.declared_[i]}, ANNUDF_EXTENT_ROW))
+      if (hasExtent({bound.declared_[i]}, ExtentBound::Rows))
         bound.extents_.rows = std::min(bound.extents_.rows, bound.rowsOf(i, extents.rows));
   }
   bound.computeDigest();
@@ -276,7 +276,7 @@ bool BoundCaptures::meets(const Condition &condition) const {
 
 /// The rows that capture i has entries for.
 int64_t BoundCaptures::rowsOf(size_t i, int64_t asked) const {
-  return declared_[i].extents[0].kind == ANNUDF_EXTENT_ROW ? values_[i].shape[0] : asked;
+  return boundBy(declared_[i].extents[0].kind) == ExtentBound::Rows ? values_[i].shape[0] : asked;
 }
 
 uint64_t BoundCaptures::slot(size_t i) const {
@@ -318,10 +318,10 @@ void BoundCaptures::computeDigest() {
   digest_ = digest.finish();
 }
 
-bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind) {
+bool hasExtent(const std::vector<CaptureInfo> &captures, ExtentBound bound) {
   for (const CaptureInfo &capture : captures)
     for (const CaptureExtent &extent : capture.extents)
-      if (extent.kind == kind)
+      if (boundBy(extent.kind) == bound)
         return true;
   return false;
 }

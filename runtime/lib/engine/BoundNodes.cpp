@@ -53,8 +53,7 @@ FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t
     case EntryIndex::Kind::Query:
       if (!isOfQueries)
         refuse(who + " has entries of its own for each query");
-      // Of such an extent there are as many as the search has queries.
-      if (found->extents[i].kind != ANNUDF_EXTENT_QUERY)
+      if (boundBy(found->extents[i].kind) != ExtentBound::Queries)
         refuse("it reads " + who + " by query, of which it has no extent there");
       ++entry.perQuery;
       continue;

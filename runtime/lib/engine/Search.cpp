@@ -176,7 +176,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
       params.firstQuery > std::numeric_limits<int32_t>::max() - queries.rows)
     input("the first query has number " + std::to_string(params.firstQuery) +
           ", which leaves no numbers for " + std::to_string(queries.rows) + " queries");
-  if (params.firstQuery != 0 && hasExtent(manifest.captures, ANNUDF_EXTENT_QUERY))
+  if (params.firstQuery != 0 && hasExtent(manifest.captures, ExtentBound::Queries))
     input(name + " has captures of queries, so all queries are searched at once, from number 0");
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
@@ -234,21 +234,33 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
   if (!needed.empty() && bound.dims != searched.dims)
     usage(were + std::to_string(bound.dims) + " dims, the index has " +
           std::to_string(searched.dims));
-  for (size_t i = 0; i < needed.size(); ++i) {
-    if (hasExtent({needed[i]}, ANNUDF_EXTENT_ROW) && captures.rowsOf(i, bound.rows) < searched.rows)
-      usage(boundText(captures, i) + ", the largest id of the index is " +
-            std::to_string(searched.rows - 1) + "; bind an array of at least " +
-            std::to_string(searched.rows) + " rows");
-    if (hasExtent({needed[i]}, ANNUDF_EXTENT_QUERY) && bound.queries != searched.queries)
-      usage(boundText(captures, i) + ", this search has " + std::to_string(searched.queries) +
-            (searched.queries == 1 ? " query" : " queries") +
-            "; bind an array with one entry a query");
-  }
+  auto checkExtent = [&](size_t i, ExtentBound by) {
+    switch (by) {
+    case ExtentBound::Number: // Compared by bind.
+    case ExtentBound::Dims:   // Compared above.
+      return;
+    case ExtentBound::Rows:
+      if (captures.rowsOf(i, bound.rows) < searched.rows)
+        usage(boundText(captures, i) + ", the largest id of the index is " +
+              std::to_string(searched.rows - 1) + "; bind an array of at least " +
+              std::to_string(searched.rows) + " rows");
+      return;
+    case ExtentBound::Queries:
+      if (bound.queries != searched.queries)
+        usage(boundText(captures, i) + ", this search has " + std::to_string(searched.queries) +
+              (searched.queries == 1 ? " query" : " queries") +
+              "; bind an array with one entry a query");
+      return;
+    }
+  };
+  for (size_t i = 0; i < needed.size(); ++i)
+    for (const CaptureExtent &extent : needed[i].extents)
+      checkExtent(i, boundBy(extent.kind));
 }
 
 void checkOwnRows(const BoundCaptures &captures, int64_t rows) {
   for (size_t i = 0; i < captures.size(); ++i)
-    if (hasExtent({captures.declared()[i]}, ANNUDF_EXTENT_ROW) && captures.shape(i)[0] > rows)
+    if (hasExtent({captures.declared()[i]}, ExtentBound::Rows) && captures.shape(i)[0] > rows)
       throw Error(ErrorKind::Usage,
                   boundText(captures, i) + ", the data set has " + std::to_string(rows) +
                       " rows; bind one entry a row, or search an index that was extended with "

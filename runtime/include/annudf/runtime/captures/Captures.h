@@ -9,6 +9,7 @@
 #ifndef ANNUDF_RUNTIME_CAPTURES_CAPTURES_H
 #define ANNUDF_RUNTIME_CAPTURES_CAPTURES_H
 
+#include "annudf/ABI/Extents.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -125,8 +126,8 @@ private:
   bool areMonotone_ = false;
 };
 
-/// Whether one of them has such an extent.
-bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind);
+/// Whether one of them has an extent that is bound by that.
+bool hasExtent(const std::vector<CaptureInfo> &captures, ExtentBound bound);
 
 /// "capture 'w' (dim x f32) of metric 'm' is bound to 4 x f32".
 std::string boundText(const BoundCaptures &captures, size_t i);
