@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 
 PUBLIC, PRIVATE = "runtime/include/annudf/runtime", "runtime/lib"
+# Public headers are in the room of their sources unless ROOMS has a line for their folder; two lie above all folders.
+SOURCES = {PUBLIC: PRIVATE, "include/annudf": "lib"}
+LONE = {"include/annudf/InitAll.h": "lib/Init", "include/annudf/annudf.hpp": "include/annudf/cpp"}
 # The order of the rooms, lowest first: a folder, and the rooms above which it stands; it may include what these may, too. A
-# folder of the runtime has a line of its own, others belong to the longest that they are in. Public headers of the runtime are in
-# the room of their sources, but for Cuda.h, on which the rooms of the CUDA backend stand and which its top implements.
+# folder of the runtime has a line of its own, others belong to the longest that they are in. Cuda.h is a room, on which the rooms
+# of the CUDA backend stand and which its top implements.
 ROOMS = {
     "include/annudf/ABI": [],
     "include/annudf/Support": ["include/annudf/ABI"],
@@ -16,9 +19,15 @@ ROOMS = {
     "include/annudf/Artifact": ["include/annudf/Support"],
     "lib/Artifact": ["include/annudf/Artifact", "lib/Support"],
     # The compiler.
-    "include/annudf": ["include/annudf/Artifact"],
-    "include/annudf-c": ["include/annudf/ABI"],
-    "lib": ["include/annudf", "include/annudf-c", "lib/Artifact"],
+    "lib/Dialect/IR": ["include/annudf/Artifact"],
+    "lib/Analysis": ["lib/Dialect/IR"],
+    "lib/Dialect/Transforms": ["lib/Analysis"],
+    "lib/Frontend": ["lib/Dialect/Transforms"],
+    "lib/Conversion": ["lib/Dialect/Transforms"],
+    "lib/Target": ["lib/Frontend", "lib/Conversion"],
+    "lib/Compiler": ["lib/Target"],
+    "lib/Init": ["lib/Frontend", "lib/Conversion"],
+    "lib/Metrics": [],
     # Kernels. Those of a search and of a build, the products and what is linked with a metric know nothing of each other.
     "runtime/kernels": ["include/annudf/Artifact"],
     "runtime/kernels/cpu": ["runtime/kernels"],
@@ -49,10 +58,21 @@ ROOMS = {
     "runtime/lib/cuda/search": ["runtime/lib/cuda/resident"],
     "runtime/lib/cuda/build": ["runtime/lib/cuda/resident", "runtime/kernels/cuda/build"],
     "runtime/lib/cuda": ["runtime/lib/cuda/search", "runtime/lib/cuda/build"],
-    # The C API: of lib the only part that includes the runtime, and of the runtime public headers only.
-    "lib/CAPI": ["lib", "runtime/lib/cpu", "runtime/lib/cuda"],
+    # The C API, and what stands on it alone.
+    "include/annudf-c": ["include/annudf/ABI"],
+    "lib/CAPI": ["include/annudf-c", "lib/Compiler", "lib/Metrics", "runtime/lib/cpu", "runtime/lib/cuda"],
+    "lib/CAPIDialect": ["include/annudf-c", "lib/Init"],
+    "include/annudf/cpp": ["include/annudf-c"],
+    "python-frontend-shim/src": ["include/annudf-c"],
+    # Programs. The command stands beside the C API.
+    "tools": ["lib/Init", "lib/Target"],
+    "tools/annudf": ["lib/Compiler", "lib/Metrics", "runtime/lib/cpu", "runtime/lib/cuda"],
+    "runtime/bench": ["include/annudf/cpp", "runtime/lib/cpu", "runtime/lib/cuda", "runtime/kernels/cuda/scan"],
 }
-SUFFIXES = (".c", ".cpp", ".cu", ".cuh", ".h", ".inc", ".td")
+# Rooms that include public headers of the runtime only.
+OUTSIDE = ("lib/CAPI", "tools/annudf")
+TOPS = ("include", "lib", "python-frontend-shim/src", "runtime/bench", "runtime/include", "runtime/kernels", "runtime/lib", "tools")
+SUFFIXES = (".c", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inc", ".td")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -65,9 +85,14 @@ def below() -> dict[str, set[str]]:
 
 
 def room_of(path: str) -> str | None:
-    folder = path.rpartition("/")[0]
-    if folder not in ROOMS and folder.startswith(PUBLIC):
-        folder = PRIVATE + folder.removeprefix(PUBLIC)
+    folder = LONE.get(path, path.rpartition("/")[0])
+    for public, private in SOURCES.items():
+        if not named(folder) and folder.startswith(public):
+            folder = private + folder.removeprefix(public)
+    return named(folder)
+
+
+def named(folder: str) -> str | None:
     while folder not in ROOMS and not folder.startswith("runtime/") and folder:
         folder = folder.rpartition("/")[0]
     return folder if folder in ROOMS else None
@@ -75,11 +100,11 @@ def room_of(path: str) -> str | None:
 
 def check(root: Path) -> tuple[list[str], int]:
     """Faults of the tree, and how many includes of its own files it has."""
-    paths = [p for top in ("include", "lib", "runtime/include", "runtime/kernels", "runtime/lib") for p in sorted((root / top).rglob("*"))]
+    paths = [path for top in TOPS for path in sorted((root / top).rglob("*"))]
     files = [path.relative_to(root).as_posix() for path in paths if path.suffix in SUFFIXES]
-    named: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for file in files:
-        named.setdefault(file.rpartition("/")[2], []).append(file)
+        by_name.setdefault(file.rpartition("/")[2], []).append(file)
     allowed, faults, seen = below(), [], 0
     for file in files:
         room = room_of(file)
@@ -92,13 +117,13 @@ def check(root: Path) -> tuple[list[str], int]:
             if beside.is_file() and beside.is_relative_to(root):
                 found = [beside.relative_to(root).as_posix()]
             else:
-                found = [path for path in named.get(name.rpartition("/")[2], []) if path.endswith("/" + name)]
+                found = [path for path in by_name.get(name.rpartition("/")[2], []) if path.endswith("/" + name)]
             if not found:
                 continue  # Of LLVM, a system or a build.
             seen += 1
             if not any(room_of(path) in allowed[room] for path in found):
                 faults.append(f"{file}: {room} includes {room_of(found[0]) or found[0]} ({name})")
-            elif room == "lib/CAPI" and all(path.startswith(("runtime/lib/", "runtime/kernels/")) for path in found):
+            elif room in OUTSIDE and all(path.startswith(("runtime/lib/", "runtime/kernels/")) for path in found):
                 faults.append(f"{file}: {room} includes a header of the runtime that is not public ({name})")
     return faults, seen
 

@@ -15,6 +15,7 @@
 
 #include "annudf/ABI/TargetAbi.h"
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Support/Diagnostic.h"
 
 #include <cstdint>
 #include <string>
@@ -47,16 +48,6 @@ struct CompileOptions {
   std::string reproducer;
   /// Of lowerMetric: whose functions the metric becomes. An artifact's code speaks its own ABI.
   CodeTarget target = {};
-};
-
-/// What was found in a source, in parts.
-struct Diagnostic {
-  enum class Severity { Error, Warning, Remark };
-  Severity severity = Severity::Error;
-  std::string rule;              ///< Label in docs/abi.md, "L2"; empty if none.
-  std::string message;           ///< One line without the place; notes follow after "; ".
-  std::string file;              ///< Where the source says it comes from, or the origin.
-  uint32_t line = 0, column = 0; ///< From 1; 0: unknown.
 };
 
 /// Where the time of a compile went, in milliseconds.

@@ -9,7 +9,8 @@
 #ifndef ANNUDF_LIB_TARGET_CUDASOURCE_PROGRAM_H
 #define ANNUDF_LIB_TARGET_CUDASOURCE_PROGRAM_H
 
-#include "annudf/Compiler/CudaSource.h"
+#include "annudf/Support/Diagnostic.h"
+#include "annudf/Target/CudaSource.h"
 
 #include "llvm/ADT/StringRef.h"
 
