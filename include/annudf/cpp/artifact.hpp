@@ -92,10 +92,9 @@ public:
     static constexpr const char *dim[] = {"dim"};
     const std::vector<const char *> archs = pointers(options.archs);
     std::vector<const char *> elements;
-    for (const element one :
-         {element::f32, element::f16, element::i8, element::u8, element::bf16, element::bits})
-      if (options.elements.contains(one))
-        elements.push_back(annudf_element_name(std::int32_t(one)));
+    for (const tracing::element_row &one : tracing::element_rows)
+      if (options.elements.contains(one.value))
+        elements.push_back(one.name);
     std::vector<annudf_cuda_capture> captures;
     for (const cuda_capture &one : options.captures)
       captures.push_back({one.name.c_str(), one.element.c_str(), one.per_dim ? dim : nullptr,

@@ -75,17 +75,21 @@ void compare(const Table &table, const std::vector<std::pair<Enum, std::string>>
 } // namespace
 
 TEST(TraceTables, Elements) {
-  compare<element>(elementRows(),
-                   {{element::f32, "f32"},
-                    {element::f16, "f16"},
-                    {element::i8, "i8"},
-                    {element::u8, "u8"},
-                    {element::bf16, "bf16"},
-                    {element::bits, "bits"}},
+  std::vector<std::pair<element, std::string>> named;
+  std::map<int, bool> whole;
+  for (const tracing::element_row &one : tracing::element_rows) {
+    named.emplace_back(one.value, one.name);
+    whole[int(one.value)] = one.is_whole;
+  }
+  compare<element>(elementRows(), named,
                    [](metric_options &options, element one, const std::string &spelling) {
                      options.elements = one;
                      return "elements(" + spelling + ")";
                    });
+  enum Kind { FLOAT, SIGNED, UNSIGNED };
+#define ANNUDF_ROW(NAME, VALUE, SPELLING, BITS, KIND, SINCE) {VALUE, KIND != FLOAT},
+  EXPECT_EQ(whole, (std::map<int, bool>{ANNUDF_ELEMENTS(ANNUDF_ROW)}));
+#undef ANNUDF_ROW
   // And a metric that names none takes all of them.
   const std::string all = text({});
   for (const auto &[number, spelling] : elementRows())

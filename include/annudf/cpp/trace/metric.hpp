@@ -108,21 +108,17 @@ inline std::string policy_text(const metric_options &options, const std::vector<
                                kind compute) {
   constexpr const char *orders[] = {"min", "max"};
   constexpr const char *coarses[] = {"l2", "inner_product", "cosine"};
-  constexpr element all[] = {element::f32, element::f16,  element::i8,
-                             element::u8,  element::bf16, element::bits};
-  constexpr const char *names[] = {"f32", "f16", "i8", "u8", "bf16", "bits"};
   std::string out = std::string(" order(") + orders[static_cast<unsigned>(options.order)] +
                     ") coarse(" + coarses[static_cast<unsigned>(options.coarse)];
   if (options.coarse_order)
     out += std::string(" ") + orders[static_cast<unsigned>(*options.coarse_order)];
   out += ") elements(";
   const char *separator = "";
-  for (const element one : all) {
-    const bool fits =
-        is_float(compute) || one == element::i8 || one == element::u8 || one == element::bits;
-    if (options.elements.empty() ? !fits : !options.elements.contains(one))
+  for (const element_row &one : element_rows) {
+    const bool fits = is_float(compute) || one.is_whole;
+    if (options.elements.empty() ? !fits : !options.elements.contains(one.value))
       continue;
-    out += std::string(separator) + names[static_cast<unsigned>(one)];
+    out += std::string(separator) + one.name;
     separator = ", ";
   }
   out += ')';

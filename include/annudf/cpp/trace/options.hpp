@@ -27,6 +27,21 @@ enum class numerics : std::uint8_t { strict, reassociate };
 /// Element types of stored vectors and queries.
 enum class element : std::uint8_t { f32, f16, i8, u8, bf16, bits };
 
+namespace tracing {
+
+/// An element type, how a metric's text spells it, and whether compute types of integers take it.
+struct element_row {
+  element value;
+  const char *name;
+  bool is_whole;
+};
+
+inline constexpr element_row element_rows[] = {
+    {element::f32, "f32", false}, {element::f16, "f16", false},   {element::i8, "i8", true},
+    {element::u8, "u8", true},    {element::bf16, "bf16", false}, {element::bits, "bits", true}};
+
+} // namespace tracing
+
 /// A set of element types: `{annudf::element::f32, annudf::element::u8}`.
 class elements {
 public:
