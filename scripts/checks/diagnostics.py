@@ -178,6 +178,35 @@ def rules_in_docs(text):
     return {label: (message.strip("`").replace("\\|", "|"), path.strip("`")) for label, _, message, path in rows}
 
 
+def spelled(labels):
+    """M1, M2, M3, H1 -> M1–M3, H1."""
+    runs = []
+    for label in labels:
+        letter, number = label[0], int(label[1:])
+        if runs and runs[-1][0] == letter and runs[-1][2] == number - 1:
+            runs[-1][2] = number
+        else:
+            runs.append([letter, number, number])
+    names = []
+    for letter, first, last in runs:
+        names += [f"{letter}{first}–{letter}{last}"] if last > first + 1 else [f"{letter}{n}" for n in range(first, last + 1)]
+    return ", ".join(names)
+
+
+AT_READING = re.compile(r"((?:[A-Z]\d+(?:–[A-Z]\d+)?(?:, )?)+) are checked whenever a module is read")
+
+
+def reading_problem(docs, found, documented):
+    """None if docs/abi.md names the rules that ops check by themselves, which is whenever a module is read."""
+    rules = {match[1] for path, _, text in found if path.is_relative_to("lib/Dialect/IR") and (match := LABEL.match(text))}
+    letters = list(dict.fromkeys(label[0] for label in documented))
+    should = spelled(sorted(rules & set(documented), key=lambda label: (letters.index(label[0]), int(label[1:]))))
+    said = AT_READING.search(" ".join(docs.split()))
+    if said and said[1] == should:
+        return None
+    return f"docs/abi.md: the rules that are checked whenever a module is read are {should}, not {said[1] if said else 'told'}"
+
+
 # Beside the rows: the ops that rule B1 allows, and the limits.
 ALSO_RULES = (r"^The ops of rule B1 are .*?(?=\n\n)", r"<!-- table limits:.*?<!-- end table -->")
 RECORD = re.compile(r"<!-- rules: edition (\d+), digest ([0-9a-f]+) -->")
@@ -213,7 +242,8 @@ def check_diagnostics(options):
 
     Every emitOpError, emitError, emitWarning and emitRemark below lib/ has to be expected, word for word, by a test
     below test/. One that starts with a label such as [B4] is a rule: it needs a row in docs/abi.md with the same text,
-    where an ellipsis stands for a value, and every row needs its diagnostic.
+    where an ellipsis stands for a value, and every row needs its diagnostic. The page names the rules of lib/Dialect/IR,
+    which are checked whenever a module is read.
 
     Every op of the dialect has at least MIN_NEGATIVES inputs that are refused with messages which differ in more than
     names, types and numbers. An input counts for the op that its message names, or else for the op in the line that
@@ -255,6 +285,8 @@ def check_diagnostics(options):
                             f"  but the code\n    {text} ({path.name})")
     problems += [f"docs/abi.md: [{name}] is no diagnostic of the compiler" for name in documented if name not in seen]
 
+    reading = reading_problem(docs, found, documented)
+    problems += [reading] if reading else []
     few, kinds = too_few_negatives()
     problems += few
     if options.opt:

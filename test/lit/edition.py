@@ -21,6 +21,7 @@ CASES = [
     (("`arith`: `addf`, ", "`arith`: "), RAISE),
     ((f"<!-- rules: edition {EDITION}, ", "<!-- rules: edition 99, "), "the rules are those of edition 99, but kRulesEdition"),
     (("<!-- rules: ", "<!-- rule: "), "has no line <!-- rules: edition N"),
+    (("M23–M25, ", "M23, M24, "), "the rules that are checked whenever a module is read are M1–M11, "),
     (("Each rule is one diagnostic", "A rule is a diagnostic"), None),
 ]
 
