@@ -13,6 +13,7 @@
 #include "annudf/runtime/support/Clock.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace annudf::runtime::cuda {
 
@@ -36,9 +37,10 @@ std::string keyOf(const MetricView &metric, const ScanTarget &target) {
 
 /// The family whose hooks' text says what an update costs: a link of it is short.
 const CudaFamily &pairs() {
-  return **std::find_if(families().begin(), families().end(), [](const CudaFamily *family) {
-    return std::string_view(family->name()) == "pairs";
-  });
+  for (const CudaFamily *family : families())
+    if (std::string_view(family->name()) == "pairs")
+      return *family;
+  throw std::logic_error("no CUDA family is called pairs, by which links are estimated");
 }
 
 } // namespace
