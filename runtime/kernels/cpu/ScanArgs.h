@@ -16,7 +16,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
-/** Rows of a group, and so bits of a survivor mask (Index.h: kGroupRows). */
+/** Rows of a group, and so bits of a survivor mask (RowStore.h: kGroupRows). */
 #define ANNUDF_CPU_GROUP_ROWS 32
 /** Most coordinates of a word of 32 bits that have a copy of the hook of their own. */
 #define ANNUDF_CPU_MOST_COPIES 4
@@ -41,7 +41,7 @@ struct annudf_cpu_nan {
  * (annudf_cpu_finalizes), no list: with size 0 `limit` becomes the distance that finalize makes of
  * the accumulator whose words are at `rows`. */
 struct annudf_cpu_scan {
-  const uint32_t *rows;  /**< The list's words, as Index.h lays them out. */
+  const uint32_t *rows;  /**< The list's words, as RowStore.h lays them out. */
   const uint32_t *ahead; /**< Fetched towards the end of the list, not read: rows of the next. */
   const int64_t *ids;    /**< Source ids, padded to whole groups. */
   int64_t size;          /**< Rows that exist, at least 1; or 0, as above. */

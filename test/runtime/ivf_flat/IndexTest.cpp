@@ -38,7 +38,7 @@ IndexParams params(uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
   return p;
 }
 
-/// Reads coordinate `dim` of a stored row by the formula of Index.h and annudf_abi.h.
+/// Reads coordinate `dim` of a stored row by the formula of RowStore.h and annudf_abi.h.
 uint32_t storedBits(const Index &index, const List &list, int64_t position, int32_t dim) {
   const int bitsOfOne = bitsOf(index.element()), perWord = 32 / bitsOfOne;
   const int64_t group = position / kGroupRows, row = position % kGroupRows;

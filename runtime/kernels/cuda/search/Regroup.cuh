@@ -13,7 +13,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_SEARCH_REGROUP_CUH
 #define ANNUDF_KERNELS_CUDA_SEARCH_REGROUP_CUH
 
-/// Turns words of Index.h's order into 16-byte chunks, in place: both orders keep
+/// Turns words of RowStore.h's order into 16-byte chunks, in place: both orders keep
 /// the 128 words of a chunk of a group together, so a warp transposes 4 x 32 words.
 extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
   const uint32_t lane = threadIdx.x & 31;
