@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random bodies that read captures below conditions, on the CPU engine against plain Python.
+"""Random bodies that read captures below conditions, on each device against plain Python.
 
-The host's lowering computes both sides of a branch, so a load is computed where its condition does not hold: data and
-captures hold the ends of their types, for which an index that nothing keeps inside reads far away. Plain Python runs
-the same functions over arrays that know when an index is outside. Results are equal to the bit.
+The lowering computes both sides of a branch, on a GPU of a small one, so a load is computed where its condition does not
+hold: data and captures hold the ends of their types, for which an index that nothing keeps inside reads far away. Plain
+Python runs the same functions over arrays that know when an index is outside. Results are equal to the bit.
 
 Half of ANNUDF_RANDOM_BODIES (400; 2,000 in the long stage) are drawn, as many of update as of finalize.
 """
@@ -25,8 +25,8 @@ import pytest
 from captured import FLOATS, HELPERS, INTS, Body, Generator
 
 from annudf import CompileError, ivf_flat
-from annudf.distance import pairwise_distance
 from interpreter.inputs import vectors
+from on_devices import distances
 
 TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "400"))
 PER_METRIC = 2
@@ -179,21 +179,31 @@ def data_of(element: str, dims: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_captures_below_conditions(element: str) -> None:
+    check_all(element, "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_captures_below_conditions_on_a_gpu(element: str) -> None:
+    check_all(element, "cuda")
+
+
+def check_all(element: str, device: str) -> None:
     for group in range(ELEMENTS.index(element), TOTAL // (4 * PER_METRIC), len(ELEMENTS)):
-        check(group, element)
+        check(group, element, device)
 
 
-def check(group: int, element: str) -> None:
+def check(group: int, element: str, device: str) -> None:
     dims = 1 + group // len(ELEMENTS) % 5
     arrays = captures_of(group, dims)
     numbers = range(group * PER_METRIC, (group + 1) * PER_METRIC)
     some = accepted([Generator(n).body() for n in numbers], False, element, arrays)
     finalizes = accepted([Generator(n, True).body() for n in numbers], True, element, arrays)
-    compare(some, finalizes, element, arrays, data_of(element, dims))
+    compare(some, finalizes, element, arrays, data_of(element, dims), device)
 
 
 def compare(
-    some: list[Body], finalizes: list[Body], element: str, arrays: dict[str, Any], data: tuple[Any, Any]
+    some: list[Body], finalizes: list[Body], element: str, arrays: dict[str, Any], data: tuple[Any, Any], device: str
 ) -> None:
     """All of them as one metric, or as two where they are too large for one."""
     metric = metric_of(some, finalizes, element, arrays)
@@ -203,15 +213,15 @@ def compare(
         assert "[S5] weighs" in str(error), str(error)
         if len(some) > 1:
             half = len(some) // 2
-            compare(some[:half], finalizes[:half], element, arrays, data)
-            compare(some[half:], finalizes[half:], element, arrays, data)
+            compare(some[:half], finalizes[:half], element, arrays, data, device)
+            compare(some[half:], finalizes[half:], element, arrays, data, device)
         return
     oracle = built(some, finalizes, int=to_int)
     for number in range(max(len(some), len(finalizes))):
         sources = "\n\n".join([element, *(each[number].source for each in (some, finalizes) if number < len(each))])
         Entries.there, Entries.is_left = 0, False
         want = expected(oracle, number, arrays, *data)
-        have = pairwise_distance(*data, metric=metric.bind(which=np.int32(number)))
+        have = distances(*data, metric.bind(which=np.int32(number)), device)
         np.testing.assert_array_equal(have, want, sources)
         if Entries.is_left:  # By a load whose value nobody uses: the compiler drops it.
             Entries.there = 3

@@ -16,29 +16,14 @@ import branching
 import numpy as np
 import pytest
 
-from annudf import Resources, ivf_flat
+from annudf import ivf_flat
 from annudf.distance import pairwise_distance
+from on_devices import distances, on_each_device
 
 DIMS, ROWS, QUERIES = 7, 67, 5
 COOKBOOK = Path(__file__).parents[3] / "docs" / "site" / "cookbook.md"
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="other hosts have no vector variants of libm")
-
-
-on_each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-
-
-def distances(queries: Any, base: Any, metric: ivf_flat.Metric, device: str) -> Any:
-    """Of each query to each row, (queries, rows) in float32."""
-    if device == "cpu":
-        return pairwise_distance(queries, base, metric=metric)
-    resources = Resources(device=device)
-    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base, resources=resources)
-    params = ivf_flat.SearchParams(n_probes=1, metric=metric)
-    found, ids = (np.asarray(one) for one in ivf_flat.search(params, index, queries, len(base), resources=resources))
-    made = np.empty_like(found)
-    np.put_along_axis(made, ids, found, axis=1)
-    return made
 
 
 @on_each_device
