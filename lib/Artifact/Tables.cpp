@@ -122,7 +122,6 @@ template <> const Table &tableOf<annudf_role>() { return kTables[Roles]; }
 template <> const Table &tableOf<annudf_hook>() { return kTables[Hooks]; }
 template <> const Table &tableOf<annudf_packed_term>() { return kTables[PackedTerms]; }
 template <> const Table &tableOf<annudf_feature>() { return kTables[Features]; }
-const Table &limitsTable() { return kTables[Limits]; }
 
 const TableRow *Table::find(std::string_view spelling) const {
   for (const TableRow &row : rows)

@@ -171,7 +171,6 @@ template <> const Table &tableOf<annudf_role>();
 template <> const Table &tableOf<annudf_hook>();
 template <> const Table &tableOf<annudf_packed_term>();
 template <> const Table &tableOf<annudf_feature>();
-const Table &limitsTable();
 
 /// The row of a value; null if it has none that may be used.
 template <typename Enum> const TableRow *rowOf(Enum value) {
