@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(128)
     appendGroup<1>(row, old, bytes, chunks, to);
 }
 
-/// annudf_regroup the other way: words of RowStore.h's order, from 16-byte chunks, to another place.
+/// annudf_regroup the other way: words of RowStore.h's order, from 16-byte chunks, elsewhere.
 extern "C" __global__ void annudf_build_ungroup(const uint4 *rows, uint64_t blocks, uint32_t *out) {
   const uint32_t lane = threadIdx.x & 31;
   for (uint64_t b = threadOfGrid() / 32; b < blocks; b += threadsOfGrid() / 32) {
