@@ -20,14 +20,14 @@ using namespace annudf::ir;
 using namespace annudf::ranges;
 
 /// Bits that hold every value of an index, and a sign that is not set.
-static unsigned bitsOf(IndexKind kind) {
+static unsigned bitsOf(ScanIndex kind) {
   switch (kind) {
-  case IndexKind::Dim:
-  case IndexKind::Dims:
-  case IndexKind::Query:
-  case IndexKind::List:
+  case ScanIndex::Dim:
+  case ScanIndex::Dims:
+  case ScanIndex::Query:
+  case ScanIndex::List:
     return 32;
-  case IndexKind::Row:
+  case ScanIndex::Row:
     return 64;
   }
   llvm_unreachable("an index that the dialect does not have");
@@ -48,7 +48,7 @@ IndexOp annudf::sameIndex(Value value) {
 }
 
 // No default: how an index of a new extent is proved to be inside has to be said here.
-Inside annudf::isInside(const IntRange &index, std::optional<IndexKind> same, int64_t extent) {
+Inside annudf::isInside(const IntRange &index, std::optional<ScanIndex> same, int64_t extent) {
   switch (CaptureType::kindOf(extent)) {
   case ANNUDF_EXTENT_CONSTANT:
   case ANNUDF_EXTENT_DIM:
@@ -59,9 +59,9 @@ Inside annudf::isInside(const IntRange &index, std::optional<IndexKind> same, in
     return index.smax < extent ? Inside::Yes : Inside::MayBeAbove;
   // How many there are is known to nobody; that a search has as many, the runtime sees to.
   case ANNUDF_EXTENT_ROW:
-    return same == IndexKind::Row ? Inside::Yes : Inside::Unknown;
+    return same == ScanIndex::Row ? Inside::Yes : Inside::Unknown;
   case ANNUDF_EXTENT_QUERY:
-    return same == IndexKind::Query ? Inside::Yes : Inside::Unknown;
+    return same == ScanIndex::Query ? Inside::Yes : Inside::Unknown;
   }
   return Inside::Unknown;
 }

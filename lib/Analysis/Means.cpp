@@ -80,7 +80,7 @@ bool Means::isCount(Value value) {
   std::optional<Coefficient> found;
   FloatAttr constant;
   if (auto index = value.getDefiningOp<IndexOp>()) {
-    if (index.getKind() != IndexKind::Dims)
+    if (index.getKind() != ScanIndex::Dims)
       return false;
   } else if (matchPattern(value, m_Constant(&constant)) && constant.getValue().isFinite()) {
     found = Coefficient{Coefficient::Kind::Number, constant.getValueAsDouble(), 0, 0, {}, {}};

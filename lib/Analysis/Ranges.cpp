@@ -163,7 +163,7 @@ private:
     set(value, *both);
     Operation *op = value.getDefiningOp();
     if (auto index = dyn_cast_or_null<IndexOp>(op);
-        index && index.getKind() == IndexKind::Dims && both->smin > dimsAtLeast.smin) {
+        index && index.getKind() == ScanIndex::Dims && both->smin > dimsAtLeast.smin) {
       trail.push_back({Value(), dimsAtLeast});
       dimsAtLeast = *both;
     }
@@ -347,16 +347,16 @@ private:
   }
 
   // No default: a new index has to say its range here.
-  IntRange indexOf(IndexKind kind) const {
+  IntRange indexOf(ScanIndex kind) const {
     switch (kind) {
-    case IndexKind::Dim:
+    case ScanIndex::Dim:
       return domain.dim(64);
-    case IndexKind::Dims:
+    case ScanIndex::Dims:
       return domain.dims(64);
-    case IndexKind::Row: // An index may hold the largest id that there is.
+    case ScanIndex::Row: // An index may hold the largest id that there is.
       return domain.between(64, 0, std::numeric_limits<int64_t>::max());
-    case IndexKind::Query:
-    case IndexKind::List:
+    case ScanIndex::Query:
+    case ScanIndex::List:
       return domain.between(64, 0, std::numeric_limits<int32_t>::max());
     }
     return domain.any(64);

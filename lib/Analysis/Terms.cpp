@@ -143,9 +143,9 @@ uint32_t Terms::load(LoadOp op) {
   TermEntry entry{capture.getName().str(), {}, false};
   for (Value index : op.getIndices()) {
     if (IndexOp same = index.getDefiningOp<IndexOp>();
-        same && (same.getKind() == IndexKind::Dim || same.getKind() == IndexKind::Query))
+        same && (same.getKind() == ScanIndex::Dim || same.getKind() == ScanIndex::Query))
       entry.indices.push_back(
-          {same.getKind() == IndexKind::Dim ? EntryIndex::Kind::Dim : EntryIndex::Kind::Query});
+          {same.getKind() == ScanIndex::Dim ? EntryIndex::Kind::Dim : EntryIndex::Kind::Query});
     else if (auto fixed = index.getDefiningOp<arith::ConstantIndexOp>())
       entry.indices.push_back({EntryIndex::Kind::Number, fixed.value()});
     else

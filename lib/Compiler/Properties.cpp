@@ -72,7 +72,7 @@ private:
   bool rowOnlyIndexes() {
     bool isOnly = true;
     metric->getParentOp()->walk([&](ir::IndexOp index) { // Helpers may read it, too.
-      if (index.getKind() == ir::IndexKind::Row)
+      if (index.getKind() == ir::ScanIndex::Row)
         isOnly &= llvm::all_of(index->getUses(), [](OpOperand &use) {
           auto load = dyn_cast<ir::LoadOp>(use.getOwner());
           return load && load.getCapture().getType().getExtents().front() ==

@@ -276,7 +276,7 @@ RULES = [
     (N, "  roundings.f64 = std::max(roundings.f64, own.f64);\n", ""),
     (N, "(from.isInteger() && from.getIntOrFloatBitWidth() < 32))", "false)"),
     (N, "(isa<FloatType>(type) && !type.isF32() && !type.isF64()) ||", ""),
-    (N, "    if (index.getKind() != IndexKind::Dims)\n      return false;\n", ""),
+    (N, "    if (index.getKind() != ScanIndex::Dims)\n      return false;\n", ""),
     (N, "    return count == found;\n", "    return true;\n"),
     (N, "    if (!fixed)\n      return std::nullopt;\n", "    if (!fixed)\n      continue;\n"),
     (N, "    if (mayDiffer(op))\n      return std::nullopt;\n    const auto a", "    const auto a"),

@@ -61,7 +61,7 @@ enum class Inside {
 /// The one answer to whether a load may read: an index in `index` of an extent as
 /// CaptureType spells it, which `same` says to be an annudf.index, if it is one and nothing was
 /// computed of it. What it does not know is not inside.
-Inside isInside(const ranges::IntRange &index, std::optional<ir::IndexKind> same, int64_t extent);
+Inside isInside(const ranges::IntRange &index, std::optional<ir::ScanIndex> same, int64_t extent);
 
 /// The annudf.index whose value a value is, through casts that keep it; null if there is none.
 ir::IndexOp sameIndex(mlir::Value value);

@@ -62,17 +62,17 @@ public:
 
 private:
   /// Null where the hook has no such argument.
-  Value argumentFor(IndexKind kind) const {
+  Value argumentFor(ScanIndex kind) const {
     switch (kind) {
-    case IndexKind::Dim:
+    case ScanIndex::Dim:
       return arguments.dim;
-    case IndexKind::Dims:
+    case ScanIndex::Dims:
       return arguments.dims;
-    case IndexKind::Row:
+    case ScanIndex::Row:
       return arguments.row;
-    case IndexKind::Query:
+    case ScanIndex::Query:
       return arguments.query;
-    case IndexKind::List:
+    case ScanIndex::List:
       return arguments.list;
     }
     llvm_unreachable("an index that the dialect does not have");

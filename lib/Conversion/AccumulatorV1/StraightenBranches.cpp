@@ -108,9 +108,9 @@ private:
     case ANNUDF_EXTENT_DIM:
       return true;
     case ANNUDF_EXTENT_ROW:
-      return same && same.getKind() == IndexKind::Row;
+      return same && same.getKind() == ScanIndex::Row;
     case ANNUDF_EXTENT_QUERY:
-      return same && same.getKind() == IndexKind::Query;
+      return same && same.getKind() == ScanIndex::Query;
     }
     return false;
   }
@@ -205,7 +205,7 @@ private:
     if (extent > 0)
       return arith::ConstantIndexOp::create(builder, extent - 1);
     return arith::SubIOp::create(builder,
-                                 IndexOp::create(builder, builder.getIndexType(), IndexKind::Dims),
+                                 IndexOp::create(builder, builder.getIndexType(), ScanIndex::Dims),
                                  arith::ConstantIndexOp::create(builder, 1));
   }
 

@@ -29,14 +29,14 @@ std::string annudf::ir::versionName(uint64_t minor) {
 }
 
 // No default: a new index has to say it here.
-uint64_t annudf::ir::sinceOf(IndexKind kind) {
+uint64_t annudf::ir::sinceOf(ScanIndex kind) {
   switch (kind) {
-  case IndexKind::Dim:
-  case IndexKind::Dims:
+  case ScanIndex::Dim:
+  case ScanIndex::Dims:
     return 0;
-  case IndexKind::Row:
-  case IndexKind::Query:
-  case IndexKind::List:
+  case ScanIndex::Row:
+  case ScanIndex::Query:
+  case ScanIndex::List:
     return 1;
   }
   llvm_unreachable("an index that the dialect does not have");

@@ -31,7 +31,7 @@ static constexpr unsigned lastCase(Coarse) { return getMaxEnumValForCoarse(); }
 static constexpr unsigned lastCase(Element) { return getMaxEnumValForElement(); }
 static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumulator(); }
 static constexpr unsigned lastCase(Numerics) { return getMaxEnumValForNumerics(); }
-static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
+static constexpr unsigned lastCase(ScanIndex) { return getMaxEnumValForScanIndex(); }
 static constexpr unsigned lastCase(Convention) { return getMaxEnumValForConvention(); }
 static constexpr unsigned lastCase(LinkKind) { return getMaxEnumValForLinkKind(); }
 static constexpr unsigned lastCase(ExternConvention) { return getMaxEnumValForExternConvention(); }

@@ -37,7 +37,7 @@ InFlightDiagnostic HookBuilder::refuse() {
   return mlir::emitError(getLoc());
 }
 
-Value HookBuilder::index(IndexKind kind) {
+Value HookBuilder::index(ScanIndex kind) {
   if (!hook.hasIndex(kind))
     refuse() << "the builder of annudf." << hook.getHookName() << " is asked for annudf.index "
              << stringifyEnum(kind) << ", which has no meaning there; pass what you need in the "

@@ -107,4 +107,4 @@ LogicalResult FunctionOp::verifyRegions() {
 /// Its function looks at what it takes and yields.
 LogicalResult BodyOp::verifyRegions() { return success(); }
 StringRef BodyOp::getHookName() { return "body"; }
-bool BodyOp::hasIndex(IndexKind) { return false; } // There is no scan.
+bool BodyOp::hasIndex(ScanIndex) { return false; } // There is no scan.

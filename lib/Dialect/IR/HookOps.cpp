@@ -128,34 +128,34 @@ StringRef CombineOp::getHookName() { return "combine"; }
 StringRef KeepOp::getHookName() { return "keep"; }
 
 /// init may be called once for many rows, and only update for one coordinate.
-static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
+static bool hasIndexOf(annudf_hook hook, ScanIndex kind) {
   switch (kind) {
-  case IndexKind::Dim:
+  case ScanIndex::Dim:
     return hook == ANNUDF_HOOK_UPDATE;
-  case IndexKind::Row:
+  case ScanIndex::Row:
     return hook != ANNUDF_HOOK_INIT;
-  case IndexKind::Dims:
-  case IndexKind::Query:
-  case IndexKind::List:
+  case ScanIndex::Dims:
+  case ScanIndex::Query:
+  case ScanIndex::List:
     return true;
   }
   llvm_unreachable("an index that the dialect does not have");
 }
-bool InitOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_INIT, kind); }
-bool UpdateOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, kind); }
-bool FinalizeOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
-bool CombineOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
+bool InitOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_INIT, kind); }
+bool UpdateOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, kind); }
+bool FinalizeOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
+bool CombineOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
 
 /// No default: a new index has to say whether a filter, which is computed for all queries together
 /// and without coordinates, can read it.
-bool KeepOp::hasIndex(IndexKind kind) {
+bool KeepOp::hasIndex(ScanIndex kind) {
   switch (kind) {
-  case IndexKind::Dims:
-  case IndexKind::Row:
-  case IndexKind::List:
+  case ScanIndex::Dims:
+  case ScanIndex::Row:
+  case ScanIndex::List:
     return true;
-  case IndexKind::Dim:
-  case IndexKind::Query:
+  case ScanIndex::Dim:
+  case ScanIndex::Query:
     return false;
   }
   llvm_unreachable("an index that the dialect does not have");

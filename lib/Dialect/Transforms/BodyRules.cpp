@@ -198,7 +198,7 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   auto index = dyn_cast<IndexOp>(op);
   if (!index || hook.hasIndex(index.getKind()))
     return success();
-  if (isa<KeepOp>(hook.getOperation()) && index.getKind() == IndexKind::Query)
+  if (isa<KeepOp>(hook.getOperation()) && index.getKind() == ScanIndex::Query)
     return op->emitOpError() << "[K5] a filter may not read 'query' yet: it is computed once, for "
                                 "all queries together; make one for each query, whose values are "
                                 "bound to captures, and search with it";
@@ -213,7 +213,7 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   return op->emitOpError() << "[H8] " << stringifyEnum(index.getKind())
                            << " has no meaning in annudf." << hook.getHookName()
                            << "; read it in annudf.update"
-                           << (index.getKind() == IndexKind::Row ? " or annudf.finalize" : "");
+                           << (index.getKind() == ScanIndex::Row ? " or annudf.finalize" : "");
 }
 
 /// A load stays inside its capture, whatever the data.

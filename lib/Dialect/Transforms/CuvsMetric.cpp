@@ -107,7 +107,7 @@ static LogicalResult verifyCaptures(MetricOp metric) {
   }
   // Which coordinate it is comes with the capture, and nothing else of where the scan is.
   metric.getUpdate().walk([&](IndexOp index) {
-    if (index.getKind() == IndexKind::Dim && !bound.empty())
+    if (index.getKind() == ScanIndex::Dim && !bound.empty())
       return;
     index.emitOpError() << "[R12] reads " << stringifyEnum(index.getKind())
                         << ", and rapids.cuvs.ivf_flat.metric.v1 hands over dim, beside a capture; "

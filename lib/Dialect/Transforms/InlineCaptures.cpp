@@ -116,7 +116,7 @@ private:
       return;
     auto value = IntegerAttr::get(IndexType::get(&getContext()), *metric.getDims());
     metric->walk([&](IndexOp index) {
-      if (index.getKind() != IndexKind::Dims)
+      if (index.getKind() != ScanIndex::Dims)
         return;
       replaceByConstant(index, value);
       ++numDims;

@@ -22,14 +22,14 @@ def Annudf_AccumulatorOrListAttr : AnyAttrOf<
     "an accumulator, or an array of two or more">;
 
 // Not in annudf_tables.h: only bodies say it, and lowered they say it no more.
-def Annudf_IndexKind : Annudf_Enum<"IndexKind", "which index of the running scan", [
+def Annudf_ScanIndex : Annudf_Enum<"ScanIndex", "which index of the running scan", [
   Annudf_Case<"Dim", 0, "dim", 0>,
   Annudf_Case<"Dims", 1, "dims", 0>,
   Annudf_Case<"Row", 2, "row", 1>,
   Annudf_Case<"Query", 3, "query", 1>,
   Annudf_Case<"List", 4, "list", 1>
 ]>;
-def Annudf_IndexKindAttr : Annudf_EnumAttr<Annudf_IndexKind, "index_kind">;
+def Annudf_ScanIndexAttr : Annudf_EnumAttr<Annudf_ScanIndex, "index_kind">;
 
 // Nor this: no artifact holds a device function.
 def Annudf_Convention : Annudf_Enum<"Convention", "how a caller hands a device function its values", [

@@ -23,7 +23,7 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
                     "::llvm::StringRef", "getHookName">,
     InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
     InterfaceMethod<"Whether an index of the scan has a meaning in this hook.", "bool", "hasIndex",
-                    (ins "::annudf::ir::IndexKind":$kind)>
+                    (ins "::annudf::ir::ScanIndex":$kind)>
   ];
 }
 

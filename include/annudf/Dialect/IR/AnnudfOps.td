@@ -401,7 +401,7 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
     %row = annudf.index row
     ```
   }];
-  let arguments = (ins Annudf_IndexKindAttr:$kind);
+  let arguments = (ins Annudf_ScanIndexAttr:$kind);
   let results = (outs Index:$result);
   let assemblyFormat = "custom<Keyword>($kind) attr-dict";
 }

@@ -57,12 +57,12 @@ class HookBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   /// An index of the scan that the hook has (rules H8, K5 and K7): `dim` only in update, `row` not
   /// in init.
-  mlir::Value index(IndexKind kind);
-  mlir::Value dim() { return index(IndexKind::Dim); }
-  mlir::Value dims() { return index(IndexKind::Dims); }
-  mlir::Value row() { return index(IndexKind::Row); }
-  mlir::Value query() { return index(IndexKind::Query); }
-  mlir::Value list() { return index(IndexKind::List); }
+  mlir::Value index(ScanIndex kind);
+  mlir::Value dim() { return index(ScanIndex::Dim); }
+  mlir::Value dims() { return index(ScanIndex::Dims); }
+  mlir::Value row() { return index(ScanIndex::Row); }
+  mlir::Value query() { return index(ScanIndex::Query); }
+  mlir::Value list() { return index(ScanIndex::List); }
 
   /// An element of what UdfBuilder::capture() gave: one index an extent, none for a scalar.
   mlir::Value load(mlir::Value capture, mlir::ValueRange indices = {});
