@@ -248,8 +248,8 @@ typedef struct annudf_ivf_flat_search_stats {
                          disk; 0 when they are in memory.                                   */
   double upload_ms; /**< Copying the index to the device; 0 when it is there.               */
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
-  int32_t links;    /**< Kernels made by this call; of a search on a GPU 2 where its last batch,
-                         of fewer queries, runs another one.                                */
+  int32_t links;    /**< Kernels made by this call; 2 on a GPU where the search has two kernels
+                         that are linked.                                                   */
   /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged",
    * "staged_granules", "packed", "packed_granules", "matrix", "matrix_mma"), and why these; of its
    * first batch. Cut where they are longer. "" where nothing was searched. */

@@ -76,9 +76,9 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     // A device takes all rows where it has room, so that it is asked once.
     (backend->cuda ? pieces.halvedTo : pieces.bytes) = runtime::RowPieces::kBytes;
     runtime::SearchStats cost;
-    runtime::searchRows(*backend->value, rows, store, pieces,
-                        {artifact->value, artifact->digest, arguments.origin}, bound,
-                        arguments.queries, number, arguments.params, ids, distances, &cost);
+    runtime::searchRows(
+        *backend->value, rows, store, pieces, {artifact->value, artifact->digest, arguments.origin},
+        bound, arguments.queries, number, arguments.params, ids, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }

@@ -58,7 +58,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
     if (backend->cuda) {
       made->onDevice = backend->cuda->prepareDevice(
           index->value, metric, made->captures, arguments.queries, arguments.k, arguments.params,
-          reinterpret_cast<void *>(stream), &cost);
+          reinterpret_cast<void *>(stream), wanted(stats, cost));
     } else {
       runtime::checkSearch(index->value, metric, arguments.queries, arguments.k, arguments.params);
       runtime::checkCaptures(metric, made->captures,
@@ -100,7 +100,7 @@ annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, c
     view.data = queries;
     runtime::SearchStats cost;
     prepared->backend->search(prepared->index->value, prepared->metric, prepared->captures, view,
-                              arguments.k, arguments.params, ids, distances, &cost);
+                              arguments.k, arguments.params, ids, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }

@@ -36,7 +36,7 @@ annudf_status annudf_ivf_flat_radius_neighbors(
     runtime::RadiusNeighbors found = runtime::radiusNeighbors(
         *backend->value, index->value, {artifact->value, artifact->digest, arguments.origin},
         captures ? captures->value : arguments.none, arguments.queries, radius, arguments.params,
-        &cost);
+        wanted(stats, cost));
     *result = new annudf_radius_neighbors{std::move(found)};
     give(stats, cost);
   });
@@ -76,7 +76,7 @@ annudf_ivf_flat_tune_n_probes(annudf_backend *backend, const annudf_ivf_flat_ind
     *n_probes = runtime::tuneProbes(*backend->value, index->value,
                                     {artifact->value, artifact->digest, arguments.origin},
                                     captures ? captures->value : arguments.none, arguments.queries,
-                                    number, recall, arguments.params, &cost);
+                                    number, recall, arguments.params, wanted(stats, cost));
     give(stats, cost);
   });
 }

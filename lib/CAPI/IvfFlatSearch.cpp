@@ -29,7 +29,7 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
     arguments.chooseFrom(*index);
     backend->value->search(index->value, {artifact->value, artifact->digest, arguments.origin},
                            captures ? captures->value : arguments.none, arguments.queries,
-                           arguments.k, arguments.params, ids, distances, &cost);
+                           arguments.k, arguments.params, ids, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -52,7 +52,7 @@ annudf_status annudf_ivf_flat_search_device(
     backend->cuda->searchDevice(index->value, {artifact->value, artifact->digest, arguments.origin},
                                 captures ? captures->value : arguments.none, arguments.queries,
                                 arguments.k, arguments.params, ids, distances,
-                                reinterpret_cast<void *>(stream), &cost);
+                                reinterpret_cast<void *>(stream), wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -72,7 +72,7 @@ annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_iv
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     backend->value->distances(index->value, {artifact->value, artifact->digest, arguments.origin},
                               captures ? captures->value : arguments.none, arguments.queries,
-                              arguments.params.progress, distances, &cost);
+                              arguments.params.progress, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -92,10 +92,10 @@ annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_
       call.refuse("the backend is " + backend->description + "; it has no device memory");
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    backend->cuda->distancesDevice(index->value,
-                                   {artifact->value, artifact->digest, arguments.origin},
-                                   captures ? captures->value : arguments.none, arguments.queries,
-                                   distances, reinterpret_cast<void *>(stream), &cost);
+    backend->cuda->distancesDevice(
+        index->value, {artifact->value, artifact->digest, arguments.origin},
+        captures ? captures->value : arguments.none, arguments.queries, distances,
+        reinterpret_cast<void *>(stream), wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -143,7 +143,8 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     runtime::checkOwnRows(bound, index.size());
     runtime::SearchStats cost;
     backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin}, bound,
-                              arguments.queries, arguments.params.progress, distances, &cost);
+                              arguments.queries, arguments.params.progress, distances,
+                              wanted(stats, cost));
     give(stats, cost);
   });
 }

@@ -26,6 +26,12 @@ static_assert(std::ranges::all_of(runtime::kStages, [](std::string_view name) {
   return name.size() < sizeof annudf_ivf_flat_stage::name;
 }));
 
+/// Where a backend says what a call cost; null, so that it makes no words, where nobody asks.
+inline runtime::SearchStats *wanted(const annudf_ivf_flat_search_stats *stats,
+                                    runtime::SearchStats &cost) {
+  return stats ? &cost : nullptr;
+}
+
 /// The caller's struct may be an older, shorter one.
 inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
   if (!to)

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
+#include "HostResources.h"
 #include "cpu/jit/Jit.h"
 #include "cpu/jit/KernelCache.h"
 #include "cpu/search/Abandon.h"
@@ -44,9 +45,6 @@ namespace annudf::runtime {
 namespace {
 
 using namespace cpu;
-
-/// Queries a list from which on it is worth reading kept rows of the nearest lists twice.
-constexpr double kNearestFirst = 100;
 
 std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
   std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
@@ -105,10 +103,9 @@ public:
                 .slow = kernel->remark};
   }
 
-  std::vector<const KernelFamily *> families() const override {
-    static const Groups groups;
-    static const MatrixProducts matrix;
-    return {&groups, &matrix};
+  std::span<const KernelFamily *const> families() const override {
+    static const std::array<const KernelFamily *, 2> all = {&groups(), &matrixProducts()};
+    return all;
   }
   Machine machine() const override {
     const MatrixKernels &kernels = matrixKernels();
@@ -123,33 +120,17 @@ public:
 private:
   static std::shared_ptr<const CoarseRanker> ranker(const RowStore &index,
                                                     const Manifest &manifest);
-  /// Plans. What multiplies matrices, where that is the plan and what was bound allows it.
-  std::optional<MatrixScan> matrixOf(const RowStore &index, const MetricView &metric,
-                                     const BoundCaptures &captures, Workload work,
-                                     Plan &plan) const;
-  Plan planWithout(Workload work, const std::string &whyNot) const;
   /// How pairs are scanned.
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
-    Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
+    Survivors *found = nullptr;        ///< If not null, what comes of rows that are kept.
     Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
-    Tally *tally = nullptr;
   };
-  /// The pairs of a batch.
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
+  /// The pairs of a batch.
   template <class Results>
-  void scanPairs(const RowStore &index, const Batch &batch, const SearchParams &params,
-                 const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots, const ScanKernel &kernel,
-                 const Way &way, Results &results, Reporter &reporter) const;
-  struct RowsOfPairs {
-    double all = 0, unbounded = 0; ///< The latter scanned without bounds.
-  };
-  template <class Results>
-  RowsOfPairs
-  scanLists(const RowStore &index, Batch &batch, const std::vector<uint32_t> &probes,
-            const SearchParams &params, const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-            const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon, Tally &tally,
-            Results &results, Reporter &reporter, StageTimer &stage) const;
+  void scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const;
+  template <class Results> class ListScan; // Runs the plan for one batch.
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
@@ -181,7 +162,7 @@ template <class Results> struct CpuBackend::OneQuery {
   const SearchParams &params;
   const uint64_t *slots;
   const ScanKernel &kernel;
-  const MatrixScan &matrix;
+  const MatrixScan *matrix;
   Results &results;
   Tally &tally;
 
@@ -199,7 +180,7 @@ template <class Results> struct CpuBackend::OneQuery {
     scan.push = Sink<Results>::take, scan.sink = &sink;
     Tally::Nan nan(tally);
     scan.nan = &nan;
-    return matrix.compute(kernel, index, scan, query, rows, Sink<Results>::tighten, work);
+    return matrix->compute(kernel, index, scan, query, rows, Sink<Results>::tighten, work);
   }
 
   /// What is left of the candidates, once all lists have been looked at.
@@ -212,74 +193,16 @@ template <class Results> struct CpuBackend::OneQuery {
       for (int64_t q = begin; q < end; ++q) {
         const std::span<Survivors::Row> rows = next;
         if (q + 1 < end)
-          matrix.fetch(index, next = found.rest(q + 1));
+          matrix->fetch(index, next = found.rest(q + 1));
         compute(int32_t(q), rows, work[size_t(worker)]);
       }
     });
   }
 };
 
-std::optional<MatrixScan> CpuBackend::matrixOf(const RowStore &index, const MetricView &metric,
-                                               const BoundCaptures &captures, Workload work,
-                                               Plan &plan) const {
-  const auto isMatrix = [this](const Plan &plan) {
-    return families()[plan.family]->name() == std::string_view(MatrixProducts::kName);
-  };
-  work.rowsAreKept = mayKeepRows() != KeepRows::None;
-  plan = this->plan(work);
-  if (!isMatrix(plan))
-    return std::nullopt;
-  bool made = false;
-  const auto rows = index.attachments().get<MatrixRows>(
-      "cpu matrix", [] { return std::make_shared<MatrixRows>(); }, made);
-  const std::string key = metric.digest + captures.digest();
-  if (work.rowsAreKept && !rows->wasAsked(key)) {
-    // Whether more searches come nobody knows. One that would convert the rows as well, and those
-    // of nearest lists had been read before, takes no longer with rows that stay.
-    Workload once = work;
-    once.rowsAreKept = false;
-    once.family.clear();
-    work.rowsAreKept = work.probes < work.lists && isMatrix(this->plan(once));
-    plan = this->plan(work);
-    if (!isMatrix(plan))
-      return std::nullopt;
-  }
-  const MatrixKernels &kernels = matrixKernels();
-  const Manifest &manifest = metric.artifact.manifest;
-  std::string whyNot;
-  const auto form = rows->bind(index, key, *manifest.form, captures, manifest.order, whyNot);
-  std::shared_ptr<const KeptRows> kept;
-  if (form && work.rowsAreKept)
-    kept = rows->get(index, kernels, key, *form, threads_, whyNot);
-  if (form && (kept || !work.rowsAreKept))
-    return MatrixScan(kernels, form, std::move(kept), work.k);
-  if (form) { // Without rows that are kept, or another way.
-    work.rowsAreKept = false;
-    plan = this->plan(work);
-    if (isMatrix(plan)) {
-      plan.why += ", no rows kept: " + whyNot;
-      return MatrixScan(kernels, form, nullptr, work.k);
-    }
-  }
-  plan = planWithout(work, whyNot);
-  return std::nullopt;
-}
-
-/// Another way, where what was bound does not allow products.
-Plan CpuBackend::planWithout(Workload work, const std::string &whyNot) const {
-  if (!work.family.empty())
-    throw familyRefusal(work.family, whyNot);
-  work.rowsAreKept = work.formIsDistance = false;
-  Plan plan = this->plan(work);
-  plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
-  return plan;
-}
-
 template <class Results>
-void CpuBackend::scanPairs(const RowStore &index, const Batch &batch, const SearchParams &params,
-                           const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                           const ScanKernel &kernel, const Way &way, Results &results,
-                           Reporter &reporter) const {
+void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const {
+  const auto &[index, batch, params, slots, kernel, products, results, tally] = one;
   const MatrixScan *const matrix = way.matrix;
   const std::vector<Task> tasks = tasksOf(index, batch, threads_);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
@@ -317,22 +240,20 @@ void CpuBackend::scanPairs(const RowStore &index, const Batch &batch, const Sear
     scan.x = &x[begin];
     scan.integers = &integers[begin];
     scan.query = &number[begin];
-    scan.slots = slots.data();
+    scan.slots = slots;
     scan.limit = limit.data();
     scan.block = abandon.block();
     scan.left = &abandon.left;
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
-    Tally::Nan nan(*way.tally);
+    Tally::Nan nan(tally);
     scan.nan = &nan;
     if (params.filter) {
       markPassing(*params.filter, scan, passing[worker]);
       scan.pass = passing[worker].data();
     }
-    way.tally->scored(scan);
+    tally.scored(scan);
     if (way.found) {
-      const OneQuery<Results> one{index,  batch,   params,  slots.data(),
-                                  kernel, *matrix, results, *way.tally};
       matrix->collect(
           scan, task.firstGroup, sink.queries, *way.found,
           [&](int32_t query, std::span<Survivors::Row> rows) {
@@ -347,43 +268,52 @@ void CpuBackend::scanPairs(const RowStore &index, const Batch &batch, const Sear
   });
 }
 
-/// All probes of a batch. \return how many rows these are, where stages are timed.
-template <class Results>
-CpuBackend::RowsOfPairs
-CpuBackend::scanLists(const RowStore &index, Batch &batch, const std::vector<uint32_t> &probes,
-                      const SearchParams &params,
-                      const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                      const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
-                      Tally &tally, Results &results, Reporter &reporter, StageTimer &stage) const {
-  RowsOfPairs scanned;
-  const uint32_t nProbes = probesOf(index, params.candidates);
-  std::optional<Survivors> found;
-  if (matrix && matrix->hasRows())
-    found.emplace(batch.size, results.selected(), index.size(), matrix->widen());
-  const auto scanProbes = [&](uint32_t from, uint32_t to, const Way &way) {
-    batch.sortByList(index.nLists(), probes, nProbes, from, to);
-    for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
-      const double rows =
+template <class Results> class CpuBackend::ListScan final : public BatchScan {
+public:
+  /// \param one  its matrix null where the plan multiplies nothing.
+  ListScan(const CpuBackend &backend, const OneQuery<Results> &one, Batch &batch,
+           const std::vector<uint32_t> &probes, Abandon &abandon, Reporter &reporter,
+           StageTimer &stage)
+      : backend(backend), one(one), batch(batch), probes(probes), abandon(abandon),
+        reporter(reporter), stage(stage) {}
+
+  double rows = 0, unbounded = 0; ///< Of the pairs, where stages are timed; the latter by scan().
+
+  void scan(uint32_t from, uint32_t to) override {
+    unbounded += scanProbes(from, to, {nullptr, nullptr, &abandon});
+  }
+  void multiply(uint32_t from, uint32_t to) override {
+    if (one.matrix->hasRows() && !found)
+      found.emplace(batch.size, one.results.selected(), one.index.size(), one.matrix->widen());
+    scanProbes(from, to, {one.matrix, found ? &*found : nullptr, nullptr});
+  }
+  void computeRest() override { one.computeRest(*found, backend.threads_); }
+
+private:
+  /// \return how many rows the pairs have, where stages are timed.
+  double scanProbes(uint32_t from, uint32_t to, const Way &way) {
+    double all = 0;
+    const RowStore &index = one.index;
+    batch.sortByList(index.nLists(), probes, probesOf(index, one.params.candidates), from, to);
+    for (uint32_t list = 0; one.params.timeStages && list < index.nLists(); ++list)
+      all +=
           double(index.list(list).size) * double(batch.listBegin[list + 1] - batch.listBegin[list]);
-      scanned.all += rows, scanned.unbounded += way.matrix ? 0 : rows;
-    }
     stage("sort");
-    scanPairs(index, batch, params, slots, kernel, way, results, reporter);
+    backend.scanPairs(one, way, reporter);
     stage("scan");
-  };
-  // What the nearest list gives is a limit that bounds of the others are compared with.
-  const double perList = double(batch.size) * nProbes / index.nLists();
-  const bool isFirst = matrix && nProbes < index.nLists() && (!found || perList >= kNearestFirst);
-  const Way plain{nullptr, nullptr, &abandon, &tally};
-  const Way way = matrix ? Way{matrix, found ? &*found : nullptr, nullptr, &tally} : plain;
-  if (isFirst)
-    scanProbes(0, 1, found ? way : plain);
-  scanProbes(isFirst ? 1 : 0, nProbes, way);
-  if (found)
-    OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results, tally}
-        .computeRest(*found, threads_);
-  return scanned;
-}
+    rows += all;
+    return all;
+  }
+
+  const CpuBackend &backend;
+  const OneQuery<Results> one;
+  Batch &batch;
+  const std::vector<uint32_t> &probes;
+  Abandon &abandon;
+  Reporter &reporter;
+  StageTimer &stage;
+  std::optional<Survivors> found; ///< Of rows that are kept.
+};
 
 template <class Results>
 void CpuBackend::scan(const RowStore &index, const MetricView &metric,
@@ -395,22 +325,17 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric,
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();
   bool compiled = false;
-  Workload work = workloadOf(manifest, index, queries.rows, k, params);
-  work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
-  Plan plan;
-  std::optional<MatrixScan> matrix = matrixOf(index, metric, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
-  const std::string noLimits = matrix ? matrix->setFinalize(*kernel, manifest.order, slots.data(),
-                                                            int32_t(params.firstQuery))
-                                      : "";
-  if (!noLimits.empty()) {
-    matrix.reset();
-    plan = planWithout(work, noLimits);
-  }
-  if (!params.family.empty())
-    plan.why += kByName;
+  Workload work = workloadOf(manifest, index, queries.rows, k, params);
+  work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
+  work.rowsAreKept = mayKeepRows() != KeepRows::None;
+  const Machine machine = this->machine();
+  HostResources resources({index, metric, captures, queries.element, int32_t(params.firstQuery),
+                           *kernel, slots.data(), machine});
+  const ExecutionPlan plan = makePlan(families(), work, machine, resources);
+  MatrixScan *const matrix = resources.matrix();
   const auto started = std::chrono::steady_clock::now();
   StageTimer stage(params.timeStages);
   const uint32_t nProbes = probesOf(index, params.candidates);
@@ -419,12 +344,6 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric,
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
-  const int64_t batchSize = queriesPerBatch(
-      k, index.size(), nProbes,
-      QueryCoordinates::bytes(index.dims(), queries.element, compute) +
-          (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0) +
-          (matrix && matrix->hasRows() ? Survivors::bytesPerQuery(k, index.size()) : 0));
-
   Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
                   index.dims(), index.element());
   Tally tally;
@@ -432,10 +351,10 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric,
   std::atomic<int64_t> left = 0;  // By bounds.
   if (matrix && params.timeStages)
     matrix->countInto(&left);
-  for (int64_t first = 0; first < queries.rows; first += batchSize) {
+  for (int64_t first = 0; first < queries.rows; first += plan.batch) {
     MatrixView view = queries;
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
-    view.rows = std::min(batchSize, queries.rows - first);
+    view.rows = std::min(plan.batch, queries.rows - first);
     Batch batch(view, compute, first);
     const std::vector<uint32_t> probes =
         probedLists(params.candidates, coarse.get(), view, first, nProbes, threads_);
@@ -443,10 +362,11 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric,
     results.begin(first, batch.size, threads_);
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
-    const RowsOfPairs pairs =
-        scanLists(index, batch, probes, params, slots, *kernel, matrix ? &*matrix : nullptr,
-                  abandon, tally, results, reporter, stage);
-    scanned += pairs.all, byScan += pairs.unbounded;
+    ListScan<Results> scan(*this,
+                           {index, batch, params, slots.data(), *kernel, matrix, results, tally},
+                           batch, probes, abandon, reporter, stage);
+    familyOf(plan).run(scan, plan.workOf(batch.size));
+    scanned += scan.rows, byScan += scan.unbounded;
     results.finish(threads_);
     stage("finish");
     reporter.now(double(first + batch.size));
@@ -459,13 +379,11 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric,
   *stats = {.linkMs = compiled ? kernel->linkMs : 0,
             .links = compiled ? 1 : 0,
             .searchMs = msSince(started),
-            .family = plan.name,
-            .why = plan.why,
-            .passingShare = work.pass,
             .stages = stage.takeTimes(),
             .rowsPerQuery = scanned / double(queries.rows),
             .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
             .slow = kernel->remark};
+  tell(plan, *stats);
   tally.report(*stats);
 }
 

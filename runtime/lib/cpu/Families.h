@@ -40,8 +40,32 @@ inline bool multipliesQuicker(const Machine &machine) { return machine.productCo
 /// Of the rows, those that any query scans; lists as if chosen at random.
 inline double shareRead(const Workload &work) { return -std::expm1(-work.queriesPerRow()); }
 
+/// Where a family scans one batch: a search, or a test that writes it down. The pairs are those of
+/// each query's probes [from, to), the nearest list first.
+class BatchScan {
+public:
+  virtual ~BatchScan() = default;
+  /// The metric computes all rows of the pairs.
+  virtual void scan(uint32_t from, uint32_t to) = 0;
+  /// Products of matrices say which rows the metric computes; of rows that are kept, later.
+  virtual void multiply(uint32_t from, uint32_t to) = 0;
+  /// The metric computes what products left of rows that are kept.
+  virtual void computeRest() = 0;
+};
+
+class CpuFamily : public KernelFamily {
+public:
+  /// \param batch  the queries of one batch.
+  virtual void run(BatchScan &to, const Workload &batch) const = 0;
+};
+
+/// What the plan of a search on a CPU runs.
+inline const CpuFamily &familyOf(const ExecutionPlan &plan) {
+  return static_cast<const CpuFamily &>(*plan.family);
+}
+
 /// A group's rows are the lanes of its vectors, a tile of queries shares the reading of a list.
-class Groups final : public KernelFamily {
+class Groups final : public CpuFamily {
 public:
   const char *name() const override { return "groups"; }
   FamilyNeeds needs() const override { return {}; }
@@ -54,29 +78,29 @@ public:
   std::string explain(const Workload &work, const Machine &machine) const override {
     return mayMultiply(work) && multipliesQuicker(machine) ? pairsText(work) : kOnlyFamily;
   }
+  void run(BatchScan &to, const Workload &batch) const override { to.scan(0, batch.probes); }
 
 private:
   static constexpr double kRead = 5;
 };
 
 /// A proved form as products of matrices, which leave few rows to compute (MatrixScan.h).
-class MatrixProducts final : public KernelFamily {
+class MatrixProducts final : public CpuFamily {
 public:
-  static constexpr const char *kName = "matrix";
-  const char *name() const override { return kName; }
+  const char *name() const override { return "matrix"; }
   FamilyNeeds needs() const override {
     return {.computes = {ANNUDF_COMPUTE_F32}, .elements = {ANNUDF_ELEMENT_F32}};
   }
   bool isFor(const Workload &work) const override { return mayMultiply(work); }
   bool isForMachine(const Machine &machine) const override { return multipliesQuicker(machine); }
-  std::string unfit(const Workload &work, const Machine &) const override {
-    if (work.noForm)
-      return work.noForm;
+  Refusal unfit(const Workload &work, const Machine &) const override {
+    if (work.noBounds != Reason::None)
+      return work.noBounds;
     if (!work.formIsDistance)
-      return "its distance is not the form itself, which limits are found by";
+      return Reason::FormIsNoDistance;
     if (work.dims > MatrixScan::kMostDims)
-      return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
-    return "";
+      return {Reason::ManyDims, MatrixScan::kMostDims};
+    return {};
   }
   /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
   /// as long as computing it for some queries; of a query some rows are computed alone
@@ -95,12 +119,40 @@ public:
     return pairsText(work) + ", multiplied with " + machine.products +
            (work.rowsAreKept ? ", rows kept in bfloat16" : "");
   }
+  /// What the nearest list gives is a limit that bounds of the others are compared with.
+  void run(BatchScan &to, const Workload &batch) const override {
+    const bool isKept = batch.rowsAreKept;
+    const bool nearestFirst =
+        batch.probes < batch.lists && (!isKept || batch.pairsPerList() >= kNearestFirst);
+    if (nearestFirst)
+      isKept ? to.multiply(0, 1) : to.scan(0, 1);
+    to.multiply(nearestFirst ? 1 : 0, batch.probes);
+    if (isKept)
+      to.computeRest();
+  }
 
 private:
+  /// Queries a list from which on it is worth reading kept rows of the nearest lists twice.
+  static constexpr double kNearestFirst = 100;
   static constexpr double kConverted = 32, kQuery = 1800, kBest = 95;
   static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
   static constexpr double kFilteredQuery = 1850, kFilteredBest = 12;
 };
+
+inline const Groups &groups() {
+  static constinit const Groups groups;
+  return groups;
+}
+inline const MatrixProducts &matrixProducts() {
+  static constinit const MatrixProducts products;
+  return products;
+}
+
+/// Whether products are chosen of what may be multiplied.
+inline bool isQuicker(const Workload &work, const Machine &machine) {
+  return matrixProducts().isFor(work) && matrixProducts().isForMachine(machine) &&
+         matrixProducts().cost(work, machine) < groups().cost(work, machine);
+}
 
 } // namespace annudf::runtime::cpu
 

@@ -106,12 +106,12 @@ void Implementation::run(const RowStore &index, const MetricView &metric,
   const auto lease = pool_.acquire(true, nullptr);
   NanCounter &nan = (*lease)->nan();
   if (!metric.artifact.manifest.isFilter()) // What it leaves out is NaN.
-    ready.plan->nan = nan.address();
+    ready.pipeline.nan = nan.address();
   const CUstream stream = lease->stream();
   const uint64_t total = static_cast<uint64_t>(queries.rows);
-  const uint64_t batch = ready.batch;
-  if (stats) // Reasons are words, which take longer than the choice.
-    ready.plan->tell(batch, report);
+  const uint64_t batch = ready.pipeline.batch();
+  if (stats)
+    tell(ready.pipeline.plan, report);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   const size_t row = static_cast<size_t>(wanted.columns);
   // Staging holds ids, distances, then queries, so that each is aligned.
@@ -146,10 +146,10 @@ void Implementation::run(const RowStore &index, const MetricView &metric,
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
     if (clock)
       clock->begin(stream);
-    ready.plan->enqueue(ready.scans, **lease, launcher, queriesAt, count,
-                        params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt,
-                        clock ? &*clock : nullptr);
-    nan.enqueued(ready.plan->pairsOf(count));
+    ready.pipeline.enqueue(ready.kernels, **lease, launcher, queriesAt, count,
+                           params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt,
+                           clock ? &*clock : nullptr);
+    nan.enqueued(ready.pipeline.pairsOf(count));
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
                 stream);
@@ -206,21 +206,20 @@ void Implementation::runDevice(const RowStore &index, const MetricView &metric,
     if (stats)
       nan->take(report);
   }
-  ready.plan->nan = nan ? nan->address() : 0;
+  ready.pipeline.nan = nan ? nan->address() : 0;
   lease->keep(ready.index);
-  for (const FamilyKernels &family : ready.scans)
-    for (const auto &kernel : family.kernels)
-      lease->keep(kernel);
+  for (const auto &kernel : ready.kernels.kernels)
+    lease->keep(kernel);
   lease->keep(ready.captures);
   if (ready.filter)
     lease->keep(ready.filter);
   if (ready.given)
     lease->keep(ready.given);
-  if (ready.plan->bound)
-    lease->keep(ready.plan->bound);
-  const uint64_t batch = ready.batch;
-  if (stats) // Reasons are words, which take longer than the choice.
-    ready.plan->tell(batch, report);
+  if (ready.pipeline.bound)
+    lease->keep(ready.pipeline.bound);
+  const uint64_t batch = ready.pipeline.batch();
+  if (stats)
+    tell(ready.pipeline.plan, report);
   std::optional<StageClock> clock;
   if (params.timeStages)
     clock.emplace(context_);
@@ -228,14 +227,14 @@ void Implementation::runDevice(const RowStore &index, const MetricView &metric,
   for (uint64_t first = 0; first < total; first += batch) {
     if (clock)
       clock->begin(lease->stream());
-    ready.plan->enqueue(
-        ready.scans, **lease, launcher, data + first * rowBytes, std::min(batch, total - first),
+    ready.pipeline.enqueue(
+        ready.kernels, **lease, launcher, data + first * rowBytes, std::min(batch, total - first),
         params.firstQuery + static_cast<int64_t>(first),
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
     if (nan)
-      nan->enqueued(ready.plan->pairsOf(std::min(batch, total - first)));
+      nan->enqueued(ready.pipeline.pairsOf(std::min(batch, total - first)));
   }
   report.workspaceBytes = (*lease)->arenaBytes();
   if (nan && params.timeStages) // Which waits for each batch.
@@ -294,13 +293,13 @@ Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
   Ready ready =
       prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
   if (stats)
-    ready.plan->tell(ready.batch, report);
+    tell(ready.pipeline.plan, report);
   std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter,
                                                    ready.given};
   return std::make_unique<GraphSearch>(
-      context_, PreparedPlan{*ready.plan, std::move(ready.scans), std::move(kept),
-                             static_cast<uint64_t>(queries.rows), ready.batch, params.firstQuery,
-                             on, params.countPairs});
+      context_, PreparedPipeline{std::move(ready.pipeline), std::move(ready.kernels),
+                                 std::move(kept), static_cast<uint64_t>(queries.rows),
+                                 params.firstQuery, on, params.countPairs});
 }
 
 void Implementation::distances(const RowStore &index, const MetricView &metric,

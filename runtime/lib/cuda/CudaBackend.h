@@ -101,9 +101,7 @@ public:
     report.linkMs = msSince(start);
     addLinks(costs, report);
   }
-  std::vector<const KernelFamily *> families() const override {
-    return {cuda::families().begin(), cuda::families().end()};
-  }
+  std::span<const KernelFamily *const> families() const override { return kernelFamilies(); }
   Machine machine() const override {
     return {.arch = context_->sm(),
             .processors = context_->processors(),
@@ -125,9 +123,8 @@ private:
     std::shared_ptr<const DeviceCaptures> captures;
     std::shared_ptr<const Buffer> filter;
     std::shared_ptr<const Buffer> given; ///< The lists that the caller names; null: none.
-    std::optional<SearchPlan> plan; ///< Once the rest is there.
-    uint64_t batch;                 ///< Queries of each batch but the last.
-    ScanKernels scans;
+    Pipeline pipeline;
+    FamilyKernels kernels;
   };
   /// What is to be found, of how many queries at most at once, and where it goes.
   struct Wanted {
@@ -137,10 +134,7 @@ private:
     uint64_t mostAtOnce;
     bool every() const { return !ids; }
   };
-  /// But for the family that runs it.
-  SearchPlan planOf(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
-                    const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
-                    const Ready &ready);
+  class DeviceResources; ///< What one search finds on the backend, for its planner.
   Ready prepare(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                 SearchStats &stats);

@@ -8,11 +8,138 @@
 
 #include "CudaBackend.h"
 
+#include "annudf/runtime/engine/ProbedRows.h"
+
 #include <algorithm>
 #include <limits>
-#include <span>
+#include <utility>
 
 namespace annudf::runtime::cuda {
+
+/// Batches, rows in half precision and links of one search.
+class Implementation::DeviceResources final : public Resources {
+public:
+  DeviceResources(Implementation &backend, const RowStore &index, const DeviceIndex &copy,
+                  const MetricView &metric, const BoundCaptures &captures,
+                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+                  SearchStats &stats)
+      : backend(backend), index(index), copy(copy), metric(metric), captures(captures),
+        queries(queries), wanted(wanted), params(params), stats(stats),
+        elements(index.element(), queries.element), machine(backend.machine()),
+        total(static_cast<uint64_t>(queries.rows)) {}
+
+  ExecutionPlan plan() { return makePlan(kernelFamilies(), workload(), machine, *this); }
+  /// Those of a plan, linked if they are not there.
+  FamilyKernels kernelsOf(const ExecutionPlan &plan) {
+    return loaded && loaded->family == plan.family
+               ? *std::move(loaded)
+               : backend.scans_.get(metric, elements, familyOf(plan), stats);
+  }
+  /// What the family "matrix" takes, once it was admitted.
+  std::shared_ptr<const BoundRows> bound;
+
+private:
+  Workload workload() const {
+    const Manifest &manifest = metric.artifact.manifest;
+    const int sm = backend.context_->sm();
+    Workload work =
+        workloadOf(manifest, index, static_cast<int64_t>(std::min(total, kMostQueries)),
+                   static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)), params);
+    work.bodyBytes = bodyBytesOf(metric.artifact, sm);
+    work.fusedAhead = isFusedAhead(metric.artifact, sm);
+    work.everyDistance = wanted.every();
+    // With less than one query a row of the largest lists, each pair reads its list for itself.
+    if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
+      work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
+                                         manifest.coarseOrder);
+    work.packedDims = packedDimsOf(manifest, elements);
+    work.ownNodes = ownNodesOf(manifest, captures);
+    work.noBounds = whyNoBounds(work, manifest);
+    return work;
+  }
+  Workload ofAll(Workload work) const {
+    work.queries = queries.rows;
+    return work;
+  }
+
+  int64_t batchOf(const KernelFamily &of, const Workload &work) override {
+    const auto &family = static_cast<const CudaFamily &>(of);
+    const uint64_t most = workspaceOf(work, machine, !family.tiling(work).endsInHooks());
+    const auto within = [&](uint64_t limit) {
+      Workload batch = work;
+      for (;;) {
+        const uint64_t fit =
+            batchQueries(shapeOf(copy, batch, family, params.filter != nullptr), total,
+                         most ? std::min(limit, most) : limit, wanted.mostAtOnce);
+        if (fit >= static_cast<uint64_t>(batch.queries))
+          return static_cast<uint64_t>(batch.queries);
+        batch.queries = static_cast<int64_t>(fit);
+      }
+    };
+    // Most need no more than the usual, and the driver is not asked what is free.
+    const uint64_t allowed = machine.workspaceBytes, usual = std::min(allowed, kUsualWorkspace);
+    const uint64_t batch = within(usual);
+    return static_cast<int64_t>(batch < total && usual < allowed ? within(backend.pool_.limit())
+                                                                 : batch);
+  }
+
+  Admission admit(const KernelFamily &family, Workload &work) override {
+    if (!static_cast<const CudaFamily &>(family).tiling(work).bounds)
+      return {};
+    constexpr double kWorth = 30; // Queries a row: from here on it takes less than it saves.
+    const bool atOnce =
+        params.waitForLinks || !params.family.empty() || ofAll(work).queriesPerRow() >= kWorth;
+    Refusal why;
+    bound = backend.bounds_.get(index, copy, metric, captures, work.ownNodes != 0, atOnce, why);
+    if (bound)
+      return {};
+    return {Admission::Verdict::Refused, std::move(why)};
+  }
+
+  Instead insteadOf(const KernelFamily &of, const Workload &work) override {
+    const auto &family = static_cast<const CudaFamily &>(of);
+    loaded = backend.scans_.loaded(family, metric, elements);
+    if (loaded || !params.family.empty() || params.waitForLinks || params.timeStages)
+      return {};
+    Workload all = ofAll(work);
+    if (!bound) // Rows in half precision are not made for a search that would rather not wait.
+      all.noBounds = Reason::NotHalved;
+    return backend.scans_.insteadOf(
+        family, metric, elements, all, machine,
+        double(total) * double(copy.mostGroups(work.probes)) * kGroupRows, stats);
+  }
+
+  Implementation &backend;
+  const RowStore &index;
+  const DeviceIndex &copy;
+  const MetricView &metric;
+  const BoundCaptures &captures;
+  const MatrixView &queries;
+  const Wanted &wanted;
+  const SearchParams &params;
+  SearchStats &stats;
+  const ScanElements elements;
+  const Machine machine;
+  const uint64_t total;
+  std::optional<FamilyKernels> loaded; ///< Of the family that was admitted.
+};
+
+namespace {
+
+/// Checks the coarse stage and the final selection, which are no family's.
+/// \throws Error(Usage) when a query does not fit a block's shared memory.
+void checkFits(const DeviceIndex &index, const Context &context) {
+  const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
+  const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
+  if (bytes > most)
+    throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
+                                      " dims are too long for the CUDA backend on " +
+                                      context.name() + ": a query takes " + std::to_string(bytes) +
+                                      " bytes of shared memory, a block has " +
+                                      std::to_string(most));
+}
+
+} // namespace
 
 std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &candidates,
                                                           int64_t queries) const {
@@ -27,43 +154,6 @@ std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &cand
   return table;
 }
 
-SearchPlan Implementation::planOf(const RowStore &index, const MetricView &metric,
-                                  const BoundCaptures &captures, const MatrixView &queries,
-                                  const Wanted &wanted, const SearchParams &params,
-                                  const Ready &ready) {
-  const Manifest &manifest = metric.artifact.manifest;
-  SearchPlan plan = {*context_,
-                     kernels_,
-                     *ready.index,
-                     ready.captures->slots,
-                     ready.filter ? ready.filter->device() : 0,
-                     queries.element,
-                     manifest.order,
-                     manifest.coarse,
-                     manifest.coarseOrder,
-                     static_cast<uint32_t>(wanted.columns),
-                     probesOf(index, params.candidates),
-                     areRanked(index, params.candidates),
-                     wanted.every(),
-                     workloadOf(manifest, index, 0,
-                                static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
-                                params),
-                     machine(),
-                     manifest.packed && manifest.packed->negated};
-  plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
-  plan.work.fusedAhead = isFusedAhead(metric.artifact, context_->sm());
-  plan.work.everyDistance = wanted.every();
-  if (ready.given) // Queries have numbers from firstQuery on, the table begins with the first.
-    plan.given = ready.given->device() -
-                 static_cast<uint64_t>(params.firstQuery) * plan.nProbes * sizeof(uint32_t);
-  plan.findProbedRows(index, params.candidates, queries.rows);
-  plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
-  plan.work.ownNodes = ownNodesOf(manifest, captures);
-  plan.work.noForm = whyNoBounds(plan.work, manifest);
-  plan.checkFits();
-  return plan;
-}
-
 Implementation::Ready Implementation::prepare(const RowStore &index, const MetricView &metric,
                                               const BoundCaptures &captures,
                                               const MatrixView &queries, const Wanted &wanted,
@@ -71,62 +161,30 @@ Implementation::Ready Implementation::prepare(const RowStore &index, const Metri
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
                                       " rows: the CUDA backend takes fewer than 4294967296");
-  Ready ready = {upload(index, params.progress, &stats),
-                 captures_.get(captures),
-                 filters_.get(params.filter.get()),
-                 uploadLists(params.candidates, queries.rows),
-                 std::nullopt,
-                 0,
-                 {}};
-  SearchPlan &plan =
-      ready.plan.emplace(planOf(index, metric, captures, queries, wanted, params, ready));
-  const auto total = static_cast<uint64_t>(queries.rows);
-  const auto batchOf = [&] {
-    // Most need no more than the usual, and the driver is not asked what is free.
-    const uint64_t allowed = pool_.allowed().bytes, usual = std::min(allowed, kUsualWorkspace);
-    const uint64_t batch = plan.batch(total, usual, wanted.mostAtOnce);
-    return batch < total && usual < allowed ? plan.batch(total, pool_.limit(), wanted.mostAtOnce)
-                                            : batch;
-  };
-  uint64_t batch = 0;
-  const CudaFamily *families[2];
-  const auto choose = [&] {
-    batch = batchOf();
-    // The last batch has fewer queries, for which another family may be quicker.
-    families[0] = &plan.familyOf(std::min(batch, total));
-    families[1] = &plan.familyOf(total % batch ? total % batch : batch);
-  };
-  choose();
-  if (families[0]->tiling(plan.work).bounds || families[1]->tiling(plan.work).bounds) {
-    std::string why;
-    constexpr double kWorth = 30; // Queries a row: from here on it takes less than it saves.
-    const bool atOnce =
-        params.waitForLinks || !params.family.empty() || plan.queriesPerRow(total) >= kWorth;
-    plan.bound =
-        bounds_.get(index, *ready.index, metric, captures, plan.work.ownNodes != 0, atOnce, why);
-    if (!plan.bound && !params.family.empty())
-      throw familyRefusal(params.family, why);
-    if (!plan.bound) {
-      plan.work.noForm = "its bounds are not there for these captures";
-      plan.noBounds = std::move(why);
-      choose();
-    }
-  }
-  std::span<const CudaFamily *const> needed(families, families[0] == families[1] ? 1 : 2);
-  const ScanElements elements = {index.element(), queries.element};
-  ScanKernels scans = scans_.loaded(needed, metric, elements);
-  if (scans.empty() && params.family.empty() && !params.waitForLinks && !params.timeStages)
-    if (const auto instead = scans_.insteadOf(needed, metric, elements, plan, total, stats);
-        instead.family) {
-      plan.linking = instead.linking->name(), plan.work.family = instead.family->name();
-      batch = batchOf();
-      families[0] = instead.family, needed = needed.first(1);
-    }
-  if (scans.empty())
-    for (const CudaFamily *family : needed)
-      scans.push_back(scans_.get(metric, elements, *family, stats));
-  ready.batch = batch, ready.scans = std::move(scans);
-  return ready;
+  const Manifest &manifest = metric.artifact.manifest;
+  auto copy = upload(index, params.progress, &stats);
+  auto there = captures_.get(captures);
+  auto filter = filters_.get(params.filter.get());
+  auto given = uploadLists(params.candidates, queries.rows);
+  checkFits(*copy, *context_);
+  DeviceResources found(*this, index, *copy, metric, captures, queries, wanted, params, stats);
+  const ExecutionPlan plan = found.plan();
+  FamilyKernels kernels = found.kernelsOf(plan);
+  const bool isBound = familyOf(plan).tiling(plan.work).bounds;
+  const uint32_t probes = probesOf(index, params.candidates);
+  std::optional<uint64_t> lists;
+  if (given) // Queries have numbers from firstQuery on, the table begins with the first.
+    lists = given->device() - static_cast<uint64_t>(params.firstQuery) * probes * sizeof(uint32_t);
+  return {copy,
+          there,
+          filter,
+          given,
+          {plan, *context_, kernels_, *copy, there->slots, filter ? filter->device() : 0,
+           queries.element, manifest.order, manifest.coarse, manifest.coarseOrder,
+           static_cast<uint32_t>(wanted.columns), probes, areRanked(index, params.candidates),
+           wanted.every(), manifest.packed && manifest.packed->negated,
+           isBound ? std::move(found.bound) : nullptr, lists},
+          std::move(kernels)};
 }
 
 } // namespace annudf::runtime::cuda

@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <stdexcept>
+#include <utility>
 
 namespace annudf::runtime {
 namespace {
 
-template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
-  return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+template <class Enum> bool allows(const EnumSet<Enum> &allowed, Enum value) {
+  return allowed.empty() || allowed.contains(value);
 }
 
 /// Of a filter, for people.
@@ -42,7 +44,7 @@ Workload workloadOf(const Manifest &manifest) {
   work.compute = manifest.compute;
   work.widths = manifest.hookWidths();
   if (manifest.form)
-    work.noForm = nullptr;
+    work.noBounds = Reason::None;
   work.formIsDistance =
       manifest.form &&
       (manifest.form->lengths || manifest.form->finalize == QuadraticForm::Finalize::Identity);
@@ -65,85 +67,154 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
   work.probes = probes;
   work.k = k;
   if (index.missingValues()) // Products would spread what is missing over a whole row.
-    work.noForm = "coordinates may be missing", work.formIsDistance = false;
+    work.noBounds = Reason::MissingValues, work.formIsDistance = false;
   return work;
 }
 
-std::string whatIsMissing(const KernelFamily &family, const Workload &work,
-                          const Machine &machine) {
+Refusal whatIsMissing(const KernelFamily &family, const Workload &work, const Machine &machine) {
   const FamilyNeeds needs = family.needs();
-  for (annudf_hook hook : needs.hooks)
-    if (!work.hooks.contains(hook))
-      return std::string("the metric has no hook '") + toString(hook) + "'";
+  if (!needs.hooks.isWithin(work.hooks))
+    return {Reason::NoHook, needs.hooks.firstNotIn(work.hooks)};
   if (!allows(needs.accumulators, work.accumulator))
-    return std::string("it does not accumulate in ") + toString(work.accumulator);
+    return {Reason::OtherAccumulator, work.accumulator};
   if (!allows(needs.computes, work.compute))
-    return std::string("it does not compute in ") + toString(work.compute);
+    return {Reason::OtherCompute, work.compute};
   if (!allows(needs.elements, work.element))
-    return std::string("it does not read ") + toString(work.element);
+    return {Reason::OtherElement, work.element};
   if (machine.arch < needs.arch)
-    return "it needs sm_" + std::to_string(needs.arch) + ", this is sm_" +
-           std::to_string(machine.arch);
+    return {Reason::OlderArch, needs.arch, machine.arch};
   if (needs.onlyArch && machine.arch != needs.arch)
-    return "it is made of instructions of sm_" + std::to_string(needs.arch) +
-           " alone, this is sm_" + std::to_string(machine.arch);
-  return "";
+    return {Reason::OtherArch, needs.arch, machine.arch};
+  return {};
 }
 
-std::string whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
-  const std::string missing = whatIsMissing(family, work, machine);
-  return missing.empty() ? family.unfit(work, machine) : missing;
-}
-
-Error familyRefusal(const std::string &family, const std::string &why) {
-  return {ErrorKind::Input, "family '" + family + "' cannot run this search: " + why};
+Refusal whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
+  if (Refusal missing = whatIsMissing(family, work, machine))
+    return missing;
+  return family.unfit(work, machine);
 }
 
 size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name) {
-  std::string names;
-  for (size_t i = 0; i < families.size(); ++i) {
+  for (size_t i = 0; i < families.size(); ++i)
     if (families[i]->name() == name)
       return i;
-    names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
-  }
+  std::string names;
+  for (const KernelFamily *family : families)
+    names += (names.empty() ? "" : ", ") + std::string(family->name());
   throw Error(ErrorKind::Usage,
               "no family of kernels is called '" + name + "'; there are " + names);
 }
 
-Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
-            const Machine &machine) {
-  if (!work.family.empty()) {
-    const size_t named = familyNamed(families, work.family);
-    if (const std::string why = whyNot(*families[named], work, machine); !why.empty())
-      throw familyRefusal(work.family, why);
-    return {named, ""};
-  }
-  size_t best = families.size();
-  double least = 0;
-  std::string refusals;
-  for (size_t i = 0; i < families.size(); ++i) {
-    if (!families[i]->isFor(work) || !families[i]->isForMachine(machine))
-      continue;
-    if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
-      refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
-      continue;
-    }
-    const double cost = families[i]->cost(work, machine);
-    if (best == families.size() || cost < least)
-      best = i, least = cost;
-  }
-  if (best == families.size())
-    throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
-  return {best, std::move(refusals)};
+void RefusedFamilies::add(const KernelFamily &family, Refusal why) {
+  if (count_ == all_.size())
+    throw std::logic_error("more than " + std::to_string(count_) + " families were refused");
+  all_[count_++] = {&family, std::move(why)};
 }
 
-Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
-            const Machine &machine) {
-  const Choice choice = pick(families, work, machine);
-  const KernelFamily &chosen = *families[choice.family];
-  return {choice.family, chosen.name(),
-          chosen.explain(work, machine) + passText(work) +
-              (choice.refusals.empty() ? "" : "; not " + choice.refusals)};
+bool RefusedFamilies::contains(const KernelFamily &family) const {
+  return std::any_of(begin(), end(), [&](const One &one) { return one.family == &family; });
+}
+
+namespace {
+
+/// "tiles: it needs sm_75, this is sm_70; pairs: ..."
+std::string textOf(const RefusedFamilies &refused) {
+  std::string text;
+  for (const auto &[family, why] : refused)
+    text += (text.empty() ? "" : "; ") + std::string(family->name()) + ": " + textOf(why);
+  return text;
+}
+
+/// Where a search names the family.
+[[noreturn]] void refuse(const KernelFamily &family, const Refusal &why) {
+  throw Error(ErrorKind::Input,
+              "family '" + std::string(family.name()) + "' cannot run this search: " + textOf(why));
+}
+
+/// \param refused  those that are not to be taken; what else cannot run the search is added.
+const KernelFamily &cheapest(std::span<const KernelFamily *const> families, const Workload &work,
+                             const Machine &machine, RefusedFamilies &refused) {
+  if (!work.family.empty()) {
+    const KernelFamily &named = *families[familyNamed(families, work.family)];
+    if (const Refusal why = whyNot(named, work, machine))
+      refuse(named, why);
+    return named;
+  }
+  const KernelFamily *best = nullptr;
+  double least = 0;
+  for (const KernelFamily *family : families) {
+    if (!family->isFor(work) || !family->isForMachine(machine) || refused.contains(*family))
+      continue;
+    if (Refusal why = whyNot(*family, work, machine)) {
+      refused.add(*family, std::move(why));
+      continue;
+    }
+    const double cost = family->cost(work, machine);
+    if (!best || cost < least)
+      best = family, least = cost;
+  }
+  if (!best)
+    throw Error(ErrorKind::Input, "no family of kernels can run this search: " + textOf(refused));
+  return *best;
+}
+
+} // namespace
+
+ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &asked,
+                       const Machine &machine, Resources &resources) {
+  plannerCounts().plans += 1;
+  Workload work = asked;
+  RefusedFamilies refused;
+  Refusal without;
+  for (;;) {
+    const KernelFamily &best = cheapest(families, work, machine, refused);
+    Resources::Admission admission = resources.admit(best, work);
+    if (admission.verdict == Resources::Admission::Verdict::Refused) {
+      if (!work.family.empty())
+        refuse(best, admission.why);
+      refused.add(best, std::move(admission.why));
+      continue;
+    }
+    if (admission.why)
+      without = std::move(admission.why);
+    if (admission.verdict == Resources::Admission::Verdict::Changed)
+      continue;
+    const Resources::Instead instead = resources.insteadOf(best, work);
+    const KernelFamily &family = instead.family ? *instead.family : best;
+    const int64_t batch = resources.batchOf(family, work);
+    return {&family,        batch, std::move(work), machine, std::move(refused), std::move(without),
+            instead.linking};
+  }
+}
+
+ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &work,
+                       const Machine &machine) {
+  Resources all;
+  return makePlan(families, work, machine, all);
+}
+
+Workload ExecutionPlan::workOf(int64_t queries) const {
+  Workload of = work;
+  of.queries = queries;
+  return of;
+}
+
+std::string textOf(const ExecutionPlan &plan) {
+  plannerCounts().texts += 1;
+  const Workload work = plan.workOf(plan.batch);
+  std::string text = plan.family->explain(work, plan.machine) + passText(work);
+  if (const std::string others = textOf(plan.refused); !others.empty())
+    text += "; not " + others;
+  if (plan.without)
+    text += "; " + textOf(plan.without);
+  if (plan.linking)
+    return text + "; " + plan.linking->name() + " is being linked";
+  return work.family.empty() ? text : text + kByName;
+}
+
+PlannerCounts &plannerCounts() {
+  thread_local PlannerCounts counts;
+  return counts;
 }
 
 } // namespace annudf::runtime

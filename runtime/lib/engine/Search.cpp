@@ -71,6 +71,11 @@ void SearchStats::addPairs(const SearchStats &other) {
   scored += other.scored, nanDistances += other.nanDistances;
 }
 
+void tell(const ExecutionPlan &plan, SearchStats &stats) {
+  stats.family = plan.family->name(), stats.why = textOf(plan);
+  stats.passingShare = plan.work.pass;
+}
+
 Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, probesOf(index, params.candidates));

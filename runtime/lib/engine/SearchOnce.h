@@ -32,7 +32,7 @@ inline Found searchOnce(Backend &backend, const RowStore &index, const MetricVie
   found.distances.resize(found.ids.size());
   SearchStats cost;
   backend.search(index, metric, captures, queries, k, params, found.ids.data(),
-                 found.distances.data(), &cost);
+                 found.distances.data(), stats ? &cost : nullptr);
   if (stats)
     addCost(*stats, cost);
   return found;

@@ -193,7 +193,7 @@ TEST(MatrixRatio, SaysWhyNot) {
     EXPECT_EQ(stats.family, "groups");
     const std::string begin = "family 'matrix' cannot run this search: ";
     if (cpu::matrixKernels().cost != 0)
-      EXPECT_EQ("not matrix: " + why.substr(begin.size()), stats.why);
+      EXPECT_EQ("600.0 queries a row; not matrix: " + why.substr(begin.size()), stats.why);
     return why.substr(begin.size());
   };
   EXPECT_EQ(whyNot("proved_chord", {1, 1, 1, 1}),

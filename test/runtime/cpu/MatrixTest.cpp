@@ -198,19 +198,47 @@ TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
   EXPECT_EQ(stats.why, "1000.0 queries a row, " + with + ", rows kept in bfloat16");
 }
 
+/// Whether rows are converted, kept or neither, and whether the form can be bound.
+TEST(MatrixScan, ASearchIsPlannedOnceAndToldOnlyWithStatistics) {
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 6000, 4, 1),
+             queries = dataOf(kKinds[0].second, 600, 4, 2);
+  const Metric metric = compiled(provedMetric("proved_weighted_l2"));
+  std::vector<int64_t> ids(600 * 3);
+  std::vector<float> distances(ids.size());
+  for (const uint32_t lists : {1, 10})
+    for (const float weight : {1.f, 1e-36f}) {
+      const Index index = indexOf(base, lists);
+      const std::vector<float> w = {1, weight, 1, 1};
+      const BoundCaptures captures = BoundCaptures::bindViews(
+          metric.artifact.manifest, 4, {{"w", runtime::test::given("f32", {4}, w.data(), 4)}});
+      for (int time = 0; time < 3; ++time) // Of which the first may not keep rows.
+        for (const bool isTold : {false, true}) {
+          SearchStats stats;
+          const PlannerCounts before = plannerCounts();
+          backend->search(index, metric, captures, queries.view(), 3, {.candidates = Lists{lists}},
+                          ids.data(), distances.data(), isTold ? &stats : nullptr);
+          EXPECT_EQ(plannerCounts().plans, before.plans + 1);
+          EXPECT_EQ(plannerCounts().texts != before.texts, isTold);
+        }
+    }
+}
+
 TEST(MatrixScan, KeepsNoMoreThanThereIsRoomFor) {
   const Metric metric = compiled(provedMetric("proved_l2"));
   const Data base = dataOf(kKinds[0].second, 100, 32, 1);
   const Index index = indexOf(base, 1); // 128 rows with those that fill groups: 8 KiB and 16.
-  const auto keep = [&](uint64_t free, std::string &why) {
+  const auto keep = [&](uint64_t free, Refusal &why) {
     cpu::MatrixRows rows([=] { return free; });
     const auto form = rows.bind(index, "", *metric.artifact.manifest.form, bind(metric, 32),
                                 metric.artifact.manifest.order, why);
     return rows.get(index, cpu::plainKernels(), "", *form, 1, why);
   };
-  std::string why;
+  Refusal why;
   EXPECT_EQ(keep(16383, why), nullptr);
-  EXPECT_EQ(why, "rows in bfloat16 take 8192 bytes, more than half of the 16383 that are free");
+  EXPECT_EQ(
+      textOf(why),
+      "no rows kept: rows in bfloat16 take 8192 bytes, more than half of the 16383 that are free");
   EXPECT_EQ(keep(16384, why)->pairs->plain.size(), 0u);
   EXPECT_EQ(keep(4 * 24576 - 1, why)->pairs->plain.size(), 0u);
   EXPECT_EQ(keep(4 * 24576, why)->pairs->plain.size(), 4096u);
@@ -333,6 +361,8 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   EXPECT_EQ(evaluated(lists, metric, queries, 1, {.candidates = Lists{2}}), 2500);
 }
 
+std::string nameOf(const ExecutionPlan &plan) { return plan.family->name(); }
+
 Workload manyQueries() {
   Workload work = workloadOf(artifactOf(provedMetric("proved_l2"), "").manifest);
   work.dims = 128, work.rows = 200'000, work.lists = 512, work.probes = 16, work.k = 10;
@@ -355,27 +385,27 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
   for (const auto &[machine, chosen] : machines) {
     SCOPED_TRACE(machine.products);
     const auto planOf = [&](const Workload &work) {
-      return choose(backend->families(), work, machine);
+      return makePlan(backend->families(), work, machine);
     };
     const std::string with = std::string("multiplied with ") + machine.products;
     Workload work = manyQueries();
-    EXPECT_EQ(planOf(work).name, chosen);
+    EXPECT_EQ(nameOf(planOf(work)), chosen);
     work.family = "matrix";
-    EXPECT_EQ(planOf(work).why, "312.5 queries a row, " + with);
+    EXPECT_EQ(textOf(planOf(work)), "312.5 queries a row, " + with + kByName);
     work.family = "", work.queries = 10;
-    EXPECT_EQ(planOf(work).name, "groups");
-    EXPECT_EQ(planOf(work).why, "0.3 queries a row");
+    EXPECT_EQ(nameOf(planOf(work)), "groups");
+    EXPECT_EQ(textOf(planOf(work)), "0.3 queries a row");
     // What is kept serves one query too, but not very many best rows.
     work.rowsAreKept = true;
-    EXPECT_EQ(planOf(work).why, "0.3 queries a row, " + with + ", rows kept in bfloat16");
+    EXPECT_EQ(textOf(planOf(work)), "0.3 queries a row, " + with + ", rows kept in bfloat16");
     work.queries = 1;
-    EXPECT_EQ(planOf(work).name, "matrix");
+    EXPECT_EQ(nameOf(planOf(work)), "matrix");
     work.queries = 1000, work.k = 40;
-    EXPECT_EQ(planOf(work).name, chosen);
+    EXPECT_EQ(nameOf(planOf(work)), chosen);
     work.k = 1000;
-    EXPECT_EQ(planOf(work).name, "groups");
+    EXPECT_EQ(nameOf(planOf(work)), "groups");
     work.rowsAreKept = false, work.queries = 10'000, work.k = 10'000;
-    EXPECT_EQ(planOf(work).name, "groups");
+    EXPECT_EQ(nameOf(planOf(work)), "groups");
   }
 }
 
@@ -397,9 +427,10 @@ TEST(MatrixScan, IsRefusedWhereItCannotRun) {
   const WithProducts plain("plain");
   const std::unique_ptr<Backend> backend = makeCpuBackend(2);
   Workload work = manyQueries();
-  EXPECT_EQ(backend->plan(work).name, "groups");
+  EXPECT_EQ(nameOf(backend->plan(work)), "groups");
   work.family = "matrix";
-  EXPECT_EQ(backend->plan(work).why, "312.5 queries a row, multiplied with plain");
+  EXPECT_EQ(textOf(backend->plan(work)),
+            std::string("312.5 queries a row, multiplied with plain") + kByName);
   const auto whyNot = [&] { return errorOf([&] { backend->plan(work); }, ErrorKind::Input); };
   work.dims = 8193;
   EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it takes at most 8192 dims");
@@ -409,7 +440,7 @@ TEST(MatrixScan, IsRefusedWhereItCannotRun) {
   EXPECT_EQ(whyNot(),
             "family 'matrix' cannot run this search: its distance is not the form itself, "
             "which limits are found by");
-  work.noForm = Workload{}.noForm;
+  work.noBounds = Reason::NoForm;
   EXPECT_EQ(whyNot(),
             "family 'matrix' cannot run this search: it is not proved to be a quadratic form");
   work.family = "tiles";
@@ -455,7 +486,7 @@ TEST(MatrixScan, SearchesWithoutItWhereItsFormCannotBeBound) {
   searchBy("");
   EXPECT_EQ(stats.family, "groups");
   if (cpu::matrixKernels().cost != 0)
-    EXPECT_EQ(stats.why, "not matrix: " + why);
+    EXPECT_EQ(stats.why, "600.0 queries a row; not matrix: " + why);
 }
 
 } // namespace

@@ -22,7 +22,7 @@ constexpr const char *kPage = "planner.md";
 Workload workOf(int64_t queries, int k) {
   Workload work;
   work.rows = 200'000, work.lists = 512, work.probes = 16, work.queries = queries, work.k = k;
-  work.dims = 128, work.noForm = nullptr, work.formIsDistance = true;
+  work.dims = 128, work.noBounds = Reason::None, work.formIsDistance = true;
   return work;
 }
 
@@ -36,7 +36,8 @@ TEST(PlannerPage, TellsWhatIsChosenOnACpu) {
     work.rowsAreKept = cells.at(0) == "rows are kept";
     EXPECT_TRUE(work.rowsAreKept || cells.at(0) == "rows are converted") << cells.at(0);
     work.pass = cells.at(3) == "all" ? 1 : numberOf(cells.at(3));
-    EXPECT_EQ(cells.at(4), "`" + choose(backend->families(), work, avx2).name + "`")
+    EXPECT_EQ(cells.at(4),
+              std::string("`") + makePlan(backend->families(), work, avx2).family->name() + "`")
         << cells.at(0) << ", " << cells.at(1) << " queries, k " << cells.at(2) << ", "
         << cells.at(3);
   }
@@ -57,11 +58,9 @@ constexpr Named<Workload> kSearches[] = {
     {"rows of u8", [](Workload &work) { work.element = ANNUDF_ELEMENT_U8; }},
     {"compute type f64", [](Workload &work) { work.compute = ANNUDF_COMPUTE_F64; }},
     {"no form is proved",
-     [](Workload &work) { work.noForm = Workload{}.noForm, work.formIsDistance = false; }},
+     [](Workload &work) { work.noBounds = Reason::NoForm, work.formIsDistance = false; }},
     {"missing values",
-     [](Workload &work) {
-       work.noForm = "coordinates may be missing", work.formIsDistance = false;
-     }},
+     [](Workload &work) { work.noBounds = Reason::MissingValues, work.formIsDistance = false; }},
     {"`finalize` changes the form", [](Workload &work) { work.formIsDistance = false; }},
     {"8,193 dims", [](Workload &work) { work.dims = 8193; }},
 };

@@ -19,7 +19,7 @@
 namespace annudf::runtime::cuda {
 namespace {
 
-using test::chosen, test::kH200, test::workOf;
+using test::chosen, test::kH200, test::planOf, test::workOf;
 
 TEST(CudaFamilies, TilesFromOneAndAHalfQueriesAList) {
   EXPECT_EQ(chosen(workOf(1, 32, 1024)), "pairs");
@@ -29,9 +29,9 @@ TEST(CudaFamilies, TilesFromOneAndAHalfQueriesAList) {
   EXPECT_EQ(chosen(workOf(10000, 32, 1024)), "tiles");
   EXPECT_EQ(chosen(workOf(1, 1, 1)), "pairs");
   EXPECT_EQ(chosen(workOf(2, 1, 1)), "tiles");
-  EXPECT_EQ(chooseFamily(workOf(10000, 32, 1024), kH200).why,
+  EXPECT_EQ(textOf(planOf(workOf(10000, 32, 1024), kH200)),
             "312 queries a list: up to 8 share a reading");
-  EXPECT_EQ(chooseFamily(workOf(100, 10, 1000), kH200).why,
+  EXPECT_EQ(textOf(planOf(workOf(100, 10, 1000), kH200)),
             "1 queries a list: each reads it for itself");
 }
 
@@ -48,9 +48,9 @@ TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
   EXPECT_EQ(chosen(inParts(3, 32, 1024, 4096)), "parts");
   EXPECT_EQ(chosen(inParts(4, 32, 1024, 4096)), "pairs");
   EXPECT_EQ(chosen(inParts(10000, 32, 1024, 4096)), "tiles");
-  EXPECT_EQ(chooseFamily(inParts(1, 32, 1024, 4096), kH200).why,
+  EXPECT_EQ(textOf(planOf(inParts(1, 32, 1024, 4096), kH200)),
             "0.0312 queries a list: too few rows for a warp each group");
-  EXPECT_EQ(chooseFamily(inParts(1, 32, 1024, 240), kH200).why,
+  EXPECT_EQ(textOf(planOf(inParts(1, 32, 1024, 240), kH200)),
             "0.0312 queries a list: each reads it for itself; not parts: a row of 240 bytes is too "
             "short to be shared");
 }
@@ -66,7 +66,7 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   EXPECT_EQ(chosen(staged(680)), "tiles");
   EXPECT_EQ(chosen(staged(690)), "staged");
   EXPECT_EQ(chosen(staged(10000)), "staged");
-  EXPECT_EQ(chooseFamily(staged(10000), kH200).why,
+  EXPECT_EQ(textOf(planOf(staged(10000), kH200)),
             "312 queries a list: up to 32 share a stage of rows");
 
   Workload wide = staged(10000);
@@ -77,10 +77,9 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   EXPECT_EQ(chosen(large), "tiles");
   EXPECT_EQ(chosen(staged(10000), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
             "tiles");
-  EXPECT_EQ(
-      chooseFamily(staged(10000), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024}).why,
-      "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes "
-      "of shared memory, a block has 40960");
+  EXPECT_EQ(textOf(planOf(staged(10000), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024})),
+            "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes "
+            "of shared memory, a block has 40960");
 
   // Of larger accumulators a thread has fewer, and reads more often than tiles do.
   Workload fields = staged(10000);
@@ -104,23 +103,23 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
 TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   const auto proved = [](int64_t queries) {
     Workload work = workOf(queries, 32, 1024);
-    work.bodyBytes = 2000, work.noForm = nullptr;
+    work.bodyBytes = 2000, work.noBounds = Reason::None;
     return work;
   };
   EXPECT_EQ(chosen(proved(28)), "pairs");
   EXPECT_EQ(chosen(proved(30)), "matrix");
   EXPECT_EQ(chosen(proved(100000)), "matrix");
-  EXPECT_EQ(chooseFamily(proved(10000), kH200).why,
+  EXPECT_EQ(textOf(planOf(proved(10000), kH200)),
             "312 queries a list: up to 128 share a product, and hooks see the rows that its bounds "
             "leave");
   Workload many = proved(10000);
   many.k = 257;
-  EXPECT_EQ(chooseFamily(many, kH200).why,
+  EXPECT_EQ(textOf(planOf(many, kH200)),
             "312 queries a list: up to 32 share a stage of rows; not matrix: it finds up to 256 "
             "rows a query");
   Machine small = kH200;
   small.sharedBytes = 100 * 1024;
-  EXPECT_EQ(chooseFamily(proved(10000), small).why,
+  EXPECT_EQ(textOf(planOf(proved(10000), small)),
             "312 queries a list: up to 32 share a stage of rows; not matrix: panels take 108864 "
             "bytes of shared memory, a block has 102400");
   // Normalised forms are of several fields.
@@ -129,11 +128,11 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   EXPECT_EQ(chosen(fields), "matrix");
   // Of what is not proved nothing is said, unless it is asked for by name.
   Workload other = proved(10000);
-  other.noForm = Workload{}.noForm;
-  EXPECT_EQ(chooseFamily(other, kH200).why, "312 queries a list: up to 32 share a stage of rows");
+  other.noBounds = Reason::NoForm;
+  EXPECT_EQ(textOf(planOf(other, kH200)), "312 queries a list: up to 32 share a stage of rows");
   other.family = "matrix";
   try {
-    (void)pickFamily(other, kH200);
+    (void)planOf(other, kH200);
     FAIL() << "it was picked";
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(), "family 'matrix' cannot run this search: it is not proved "
@@ -145,7 +144,7 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
 TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
   const auto proved = [](int64_t queries, const char *family = "") {
     Workload work = workOf(queries, 32, 1024);
-    work.bodyBytes = 2000, work.noForm = nullptr, work.family = family;
+    work.bodyBytes = 2000, work.noBounds = Reason::None, work.family = family;
     return work;
   };
   const auto machine = [](int32_t arch) {
@@ -154,11 +153,11 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
   for (const int32_t arch : {80, 86, 87, 89, 100, 103, 110, 120, 121}) {
     EXPECT_EQ(chosen(proved(28), machine(arch)), "pairs") << arch;
     EXPECT_EQ(chosen(proved(30), machine(arch)), "matrix_mma") << arch;
-    EXPECT_EQ(chooseFamily(proved(10000), machine(arch)).why,
+    EXPECT_EQ(textOf(planOf(proved(10000), machine(arch))),
               "312 queries a list: up to 128 share a product, and hooks see the rows that its "
               "bounds leave")
         << arch;
-    EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix"), machine(arch)); }),
+    EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix"), machine(arch)); }),
               std::string("family 'matrix' cannot run this search: it ") +
                   (arch < 90 ? "needs sm_90" : "is made of instructions of sm_90 alone") +
                   ", this is sm_" + std::to_string(arch))
@@ -168,14 +167,14 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
   EXPECT_EQ(chosen(proved(10000)), "matrix");
   EXPECT_EQ(chosen(proved(10000, "matrix_mma")), "matrix_mma");
   // Without such products.
-  EXPECT_EQ(chooseFamily(proved(10000), machine(75)).why,
+  EXPECT_EQ(textOf(planOf(proved(10000), machine(75))),
             "312 queries a list: up to 8 share a reading; not staged: it needs sm_80, this is "
             "sm_75; matrix_mma: it needs sm_80, this is sm_75");
-  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), machine(75)); }),
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix_mma"), machine(75)); }),
             "family 'matrix_mma' cannot run this search: it needs sm_80, this is sm_75");
   Machine small = machine(80);
   small.sharedBytes = 64 * 1024;
-  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), small); }),
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix_mma"), small); }),
             "family 'matrix_mma' cannot run this search: panels take 80192 bytes of "
             "shared memory, a block has 65536");
 }
@@ -202,7 +201,7 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   small.workspaceBytes = uint64_t(16) << 20;
   EXPECT_EQ(chosen(fused(2000), small), "staged_granules");
   EXPECT_EQ(chosen(fused(10000, 1000)), "staged");
-  EXPECT_EQ(chooseFamily(fused(10000), kH200).why,
+  EXPECT_EQ(textOf(planOf(fused(10000), kH200)),
             "312 queries a list: up to 32 share a stage of rows, and hooks see the rows of the "
             "best keys once more");
   Workload packed = fused(10000);
@@ -214,18 +213,18 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   other.fusedAhead = false;
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
-  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
             "family 'staged_granules' cannot run this search: the linker decides which "
             "products are fused, in each kernel");
   other = fused(10000);
   other.everyDistance = true;
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
-  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
             "family 'staged_granules' cannot run this search: every distance is wanted");
   other = fused(10000, 257);
   other.family = "staged_granules";
-  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
             "family 'staged_granules' cannot run this search: it finds up to 256 rows a "
             "query");
 }
@@ -244,13 +243,12 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
   EXPECT_EQ(chosen(packed(47, 128)), "pairs");
   EXPECT_EQ(chosen(packed(95, 128)), "tiles");
   EXPECT_EQ(chosen(packed(96, 128)), "packed");
-  EXPECT_EQ(chooseFamily(packed(10000, 128), kH200).why,
+  EXPECT_EQ(textOf(planOf(packed(10000, 128), kH200)),
             "312 queries a list: up to 64 share a stage of packed rows");
   EXPECT_EQ(chosen(packed(10000, 128), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
             "tiles");
   EXPECT_EQ(
-      chooseFamily(packed(10000, 128), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024})
-          .why,
+      textOf(planOf(packed(10000, 128), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024})),
       "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes of "
       "shared memory, a block has 40960; packed: three stages take 83216 bytes of shared memory, a "
       "block has 40960");
@@ -260,7 +258,7 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
     Workload work = packed(10000, dims);
     work.packedDims = most;
     work.family = "packed";
-    return test::errorOf([&] { (void)chooseFamily(work, kH200); });
+    return test::errorOf([&] { (void)planOf(work, kH200); });
   };
   EXPECT_EQ(refusal(259, 258), "family 'packed' cannot run this search: a packed sum of "
                                "u8 is exact up to 258 dims");
@@ -304,9 +302,9 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
     packed.queries -= 1;
     EXPECT_EQ(chosen(packed), "tiles") << times;
   }
-  EXPECT_EQ(chooseFamily(skewed(100, 4), kH200).why,
+  EXPECT_EQ(textOf(planOf(skewed(100, 4), kH200)),
             "3.12 queries a list, 12.5 a row: up to 8 share a reading");
-  EXPECT_EQ(chooseFamily(skewed(100, 1.2), kH200).why,
+  EXPECT_EQ(textOf(planOf(skewed(100, 1.2), kH200)),
             "3.12 queries a list: up to 8 share a reading");
 
   // Larger lists have more groups, so that fewer pairs fill the machine: in parts no longer.
@@ -341,13 +339,13 @@ TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
   const uint32_t longest = (227 * 1024 - kRingBytes) / 8;
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest + 16)), "pairs");
-  EXPECT_EQ(chooseFamily(workOf(10000, 32, 1024, longest + 16), kH200).why,
+  EXPECT_EQ(textOf(planOf(workOf(10000, 32, 1024, longest + 16), kH200)),
             "312 queries a list: each reads it for itself; not tiles: 8 queries and the rows "
             "ahead take 232576 bytes of shared memory, a block has 232448");
 }
 
 TEST(CudaFamilies, NoneRunsOnWhatIsTooOld) {
-  EXPECT_EQ(test::errorOf([] { (void)chooseFamily(workOf(1, 1, 1), {.arch = 70}); }),
+  EXPECT_EQ(test::errorOf([] { (void)planOf(workOf(1, 1, 1), {.arch = 70}); }),
             "no family of kernels can run this search: tiles: it needs sm_75, this is sm_70; "
             "pairs: it needs sm_75, this is sm_70");
 }
@@ -355,7 +353,7 @@ TEST(CudaFamilies, NoneRunsOnWhatIsTooOld) {
 TEST(CudaFamilies, APairNeedsItsSharedMemory) {
   const uint32_t longest = 227 * 1024;
   EXPECT_EQ(chosen(workOf(1, 1, 1024, longest)), "pairs");
-  EXPECT_EQ(test::errorOf([] { (void)chooseFamily(workOf(1, 1, 1024, longest + 16), kH200); }),
+  EXPECT_EQ(test::errorOf([] { (void)planOf(workOf(1, 1, 1024, longest + 16), kH200); }),
             "no family of kernels can run this search: tiles: 8 queries and the rows ahead "
             "take 1884288 bytes of shared memory, a block has 232448; pairs: a query takes 232464 "
             "bytes of shared memory, a block has 232448");

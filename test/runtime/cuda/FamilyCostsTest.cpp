@@ -50,7 +50,7 @@ TEST(CudaFamilies, EveryCostIsAboveZero) {
       for (const double pass : {1.0, 0.1, 0.01, 0.0001, 0.0}) {
         Workload work = workOf(queries, 16, lists, 384);
         work.bodyBytes = 2000, work.rows = int64_t(lists) * 2441, work.pass = pass;
-        work.packedDims = 96, work.noForm = nullptr, work.fusedAhead = true;
+        work.packedDims = 96, work.noBounds = Reason::None, work.fusedAhead = true;
         for (const CudaFamily *family : families())
           EXPECT_GT(family->cost(work, kH200), 0)
               << family->name() << ", " << lists << " lists, " << queries << " queries, " << pass;

@@ -14,6 +14,8 @@
 
 #include "HostSearch.h"
 
+#include "annudf/runtime/engine/Reason.h"
+
 using namespace annudf;
 using namespace annudf::runtime;
 using namespace annudf::test;
@@ -341,7 +343,7 @@ private:
     std::string why;
     numbers = runtime::cuda::ownNumbersOf(ofEachQuery(formula.form, isNumber), captures,
                                           int32_t(dims()), {}, order, why);
-    EXPECT_TRUE(numbers || why == runtime::cuda::kTooManyOwnNodes) << why;
+    EXPECT_TRUE(numbers || why == textOf({Reason::ManyNodes, ANNUDF_MATRIX_OWN_NODES})) << why;
   }
 };
 

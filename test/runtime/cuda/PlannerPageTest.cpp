@@ -39,9 +39,9 @@ constexpr test::Named<Workload> kMetrics[] = {
     {"any", [](Workload &) {}},
     {"of a large body", [](Workload &work) { work.bodyBytes = kLargeBodyBytes + 1; }},
     {"with `combine`", [](Workload &work) { work.hooks.insert(ANNUDF_HOOK_COMBINE); }},
-    {"a proved form", [](Workload &work) { work.noForm = nullptr; }},
+    {"a proved form", [](Workload &work) { work.noBounds = Reason::None; }},
     {"one with weights by query",
-     [](Workload &work) { work.noForm = nullptr, work.ownNodes = 12; }},
+     [](Workload &work) { work.noBounds = Reason::None, work.ownNodes = 12; }},
     {"a packed sum of u8",
      [](Workload &work) { work.element = ANNUDF_ELEMENT_U8, work.packedDims = 258; }},
 };
@@ -56,8 +56,8 @@ TEST(PlannerPage, TellsWhatIsChosenOnAGpu) {
     work.pass = cells.at(3) == "all" ? 1 : numberOf(cells.at(3));
     Manifest manifest;
     manifest.form.emplace();
-    work.noForm = whyNoBounds(work, manifest); // As the backend does.
-    const std::string name = pickFamily(work, kH200).name();
+    work.noBounds = whyNoBounds(work, manifest); // As the backend does.
+    const std::string name = makePlan(kernelFamilies(), work, kH200).family->name();
     EXPECT_EQ(cells.at(4), "`" + name + "`") << cells.at(0) << ", " << cells.at(1) << " queries, k "
                                              << cells.at(2) << ", " << cells.at(3);
     chosen.insert(name);
@@ -111,12 +111,12 @@ constexpr test::Named<Asked> kSearches[] = {
     {"64 KiB of shared memory",
      [](Asked &asked) {
        asked.machine.sharedBytes = 64 * 1024;
-       asked.work.packedDims = 258, asked.work.noForm = nullptr;
+       asked.work.packedDims = 258, asked.work.noBounds = Reason::None;
      }},
     {"products that the linker fuses", [](Asked &asked) { asked.work.fusedAhead = false; }},
     {"k = 257",
      [](Asked &asked) {
-       asked.work.k = 257, asked.work.packedDims = 258, asked.work.noForm = nullptr;
+       asked.work.k = 257, asked.work.packedDims = 258, asked.work.noBounds = Reason::None;
      }},
     {"no packed sum is proved", [](Asked &) {}},
     {"259 dims of u8, proved for 258",
@@ -127,9 +127,9 @@ constexpr test::Named<Asked> kSearches[] = {
     {"128 nodes by query of 5,000 dims",
      [](Asked &asked) {
        asked.machine.sharedBytes = 101'376, asked.work.dims = 5000;
-       asked.work.noForm = nullptr, asked.work.ownNodes = 128;
+       asked.work.noBounds = Reason::None, asked.work.ownNodes = 128;
      }},
-    {"missing values", [](Asked &asked) { asked.work.noForm = "coordinates may be missing"; }},
+    {"missing values", [](Asked &asked) { asked.work.noBounds = Reason::MissingValues; }},
 };
 
 TEST(PlannerPage, HasEveryRefusalOfAGpu) {
@@ -141,7 +141,7 @@ TEST(PlannerPage, HasEveryRefusalOfAGpu) {
     asked.work.family = cells.at(0).substr(1, cells.at(0).size() - 2);
     std::string said;
     try {
-      (void)pickFamily(asked.work, asked.machine);
+      (void)makePlan(kernelFamilies(), asked.work, asked.machine);
     } catch (const Error &error) {
       said = error.what();
       EXPECT_EQ(error.kind(), said.starts_with("no family") ? ErrorKind::Usage : ErrorKind::Input);
@@ -158,17 +158,16 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   Manifest manifest;
   manifest.form.emplace();
   Workload proved = workOf(1000);
-  proved.noForm = nullptr;
-  EXPECT_EQ(whyNoBounds(proved, manifest), nullptr);
+  proved.noBounds = Reason::None;
+  EXPECT_EQ(whyNoBounds(proved, manifest), Reason::None);
   std::vector<std::string> said;
   const auto why = [&](auto change) {
     Workload work = proved;
     change(work);
-    const char *text = whyNoBounds(work, manifest);
-    said.emplace_back(text ? text : "");
+    said.push_back(textOf({whyNoBounds(work, manifest), ANNUDF_MATRIX_OWN_NODES}));
   };
-  why([](Workload &work) { work.noForm = Workload{}.noForm; });
-  why([](Workload &work) { work.noForm = "coordinates may be missing"; });
+  why([](Workload &work) { work.noBounds = Reason::NoForm; });
+  why([](Workload &work) { work.noBounds = Reason::MissingValues; });
   ::setenv("ANNUDF_MATRIX", "0", 1);
   why([](Workload &) {});
   ::unsetenv("ANNUDF_MATRIX");
@@ -200,7 +199,7 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   EXPECT_EQ(told, said);
   // A filter is none.
   proved.pass = 0.01;
-  EXPECT_EQ(whyNoBounds(proved, manifest), nullptr);
+  EXPECT_EQ(whyNoBounds(proved, manifest), Reason::None);
 }
 
 } // namespace

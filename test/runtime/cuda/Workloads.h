@@ -28,8 +28,13 @@ inline runtime::Workload workOf(int64_t queries, uint32_t probes, uint32_t lists
   return work;
 }
 
+inline runtime::ExecutionPlan planOf(const runtime::Workload &work,
+                                     const runtime::Machine &machine = kH200) {
+  return makePlan(runtime::cuda::kernelFamilies(), work, machine);
+}
+
 inline std::string chosen(const runtime::Workload &work, const runtime::Machine &machine = kH200) {
-  return runtime::cuda::chooseFamily(work, machine).family->name();
+  return planOf(work, machine).family->name();
 }
 
 } // namespace annudf::test

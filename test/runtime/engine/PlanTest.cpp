@@ -13,6 +13,11 @@
 
 #include "Support/TestFiles.h"
 
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <type_traits>
+
 namespace annudf::runtime {
 namespace {
 
@@ -21,11 +26,11 @@ using test::errorOf;
 /// A family that a test makes up.
 class Fake : public KernelFamily {
 public:
-  Fake(const char *name, double cost, FamilyNeeds needs = {}, std::string unfit = "")
-      : name_(name), cost_(cost), needs_(std::move(needs)), unfit_(std::move(unfit)) {}
+  Fake(const char *name, double cost, FamilyNeeds needs = {}, Refusal unfit = {})
+      : name_(name), cost_(cost), needs_(needs), unfit_(std::move(unfit)) {}
   const char *name() const override { return name_; }
   FamilyNeeds needs() const override { return needs_; }
-  std::string unfit(const Workload &, const Machine &) const override { return unfit_; }
+  Refusal unfit(const Workload &, const Machine &) const override { return unfit_; }
   double cost(const Workload &work, const Machine &) const override {
     return cost_ * work.pairsPerList();
   }
@@ -37,7 +42,7 @@ private:
   const char *name_;
   double cost_;
   FamilyNeeds needs_;
-  std::string unfit_;
+  Refusal unfit_;
 };
 
 /// That the planner never takes.
@@ -55,17 +60,19 @@ Workload someWork() {
   return work;
 }
 
-Plan planOf(std::vector<const KernelFamily *> families, const Workload &work = someWork(),
-            const Machine &machine = {.arch = 90}) {
-  return choose(families, work, machine);
+ExecutionPlan planOf(std::vector<const KernelFamily *> families, const Workload &work = someWork(),
+                     const Machine &machine = {.arch = 90}) {
+  return makePlan(families, work, machine);
 }
+
+std::string nameOf(const ExecutionPlan &plan) { return plan.family->name(); }
 
 TEST(Plan, TakesTheCheapestAndTheFirstOfEqualOnes) {
   const Fake dear("dear", 3), cheap("cheap", 1), same("same", 1);
-  EXPECT_EQ(planOf({&dear, &cheap}).name, "cheap");
-  EXPECT_EQ(planOf({&cheap, &dear}).family, 0u);
-  EXPECT_EQ(planOf({&same, &cheap}).name, "same");
-  EXPECT_EQ(planOf({&dear, &cheap}).why, "because of cheap");
+  EXPECT_EQ(nameOf(planOf({&dear, &cheap})), "cheap");
+  EXPECT_EQ(planOf({&cheap, &dear}).family, &cheap);
+  EXPECT_EQ(nameOf(planOf({&same, &cheap})), "same");
+  EXPECT_EQ(textOf(planOf({&dear, &cheap})), "because of cheap");
   EXPECT_EQ(someWork().pairsPerList(), 2);
   EXPECT_EQ(Workload().pairsPerList(), 0);
 }
@@ -77,38 +84,38 @@ TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
   const Fake integers("integers", 1, {.computes = {ANNUDF_COMPUTE_I32}});
   const Fake bytes("bytes", 1, {.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}});
   const Fake later("later", 1, {.arch = 100});
-  const Fake small("small", 1, {}, "a vector is too long");
+  const Fake small("small", 1, {}, {Reason::ShortRows, 240});
   const std::pair<const Fake *, const char *> refused[] = {
       {&finalize, "finalize: the metric has no hook 'finalize'"},
       {&wide, "wide: it does not accumulate in f32"},
       {&integers, "integers: it does not compute in f32"},
       {&bytes, "bytes: it does not read f32"},
       {&later, "later: it needs sm_100, this is sm_90"},
-      {&small, "small: a vector is too long"}};
+      {&small, "small: a row of 240 bytes is too short to be shared"}};
   for (const auto &[family, why] : refused) {
-    EXPECT_EQ(planOf({family, &any}).name, "any");
-    EXPECT_EQ(planOf({family, &any}).why, std::string("because of any; not ") + why);
+    EXPECT_EQ(nameOf(planOf({family, &any})), "any");
+    EXPECT_EQ(textOf(planOf({family, &any})), std::string("because of any; not ") + why);
     EXPECT_EQ(errorOf([&, family = family] { (void)planOf({family}); }),
               std::string("no family of kernels can run this search: ") + why);
   }
   // What it needs is there: it is taken.
   Workload work = someWork();
   work.hooks.insert(ANNUDF_HOOK_FINALIZE);
-  EXPECT_EQ(planOf({&any, &finalize}, work).name, "finalize");
+  EXPECT_EQ(nameOf(planOf({&any, &finalize}, work)), "finalize");
   work.accumulator = ANNUDF_ACCUMULATOR_F64;
-  EXPECT_EQ(planOf({&any, &wide}, work).name, "wide");
+  EXPECT_EQ(nameOf(planOf({&any, &wide}, work)), "wide");
   work.compute = ANNUDF_COMPUTE_I32;
-  EXPECT_EQ(planOf({&any, &integers}, work).name, "integers");
+  EXPECT_EQ(nameOf(planOf({&any, &integers}, work)), "integers");
   work.element = ANNUDF_ELEMENT_U8;
-  EXPECT_EQ(planOf({&any, &bytes}, work).name, "bytes");
-  EXPECT_EQ(planOf({&any, &later}, work, {.arch = 100}).name, "later");
+  EXPECT_EQ(nameOf(planOf({&any, &bytes}, work)), "bytes");
+  EXPECT_EQ(nameOf(planOf({&any, &later}, work, {.arch = 100})), "later");
 }
 
 TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
   const Fake cheap("cheap", 1), dear("dear", 9), late("late", 1, {.arch = 90});
   Workload work = someWork();
   work.family = "dear";
-  EXPECT_EQ(planOf({&cheap, &dear}, work).name, "dear");
+  EXPECT_EQ(nameOf(planOf({&cheap, &dear}, work)), "dear");
   work.family = "Dear";
   EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &dear}, work); }, ErrorKind::Usage),
             "no family of kernels is called 'Dear'; there are cheap, dear");
@@ -117,10 +124,10 @@ TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
             "family 'late' cannot run this search: it needs sm_90, this is sm_80");
   // What it passes over for speed it runs by its name.
   const Passed passed;
-  EXPECT_EQ(planOf({&cheap, &passed}).name, "cheap");
+  EXPECT_EQ(nameOf(planOf({&cheap, &passed})), "cheap");
   work.family = "passed";
-  EXPECT_EQ(planOf({&cheap, &passed}, work).name, "passed");
-  EXPECT_EQ(planOf({&cheap, &passed}, work).why, "because of passed");
+  EXPECT_EQ(nameOf(planOf({&cheap, &passed}, work)), "passed");
+  EXPECT_EQ(textOf(planOf({&cheap, &passed}, work)), "because of passed; asked for by its name");
 }
 
 TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
@@ -164,48 +171,181 @@ TEST(Plan, KnowsWhatAFilterLetsPass) {
   const Filtered filtered;
   Workload work = someWork();
   EXPECT_EQ(work.groupsThatPass(32), 1);
-  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain");
+  EXPECT_EQ(textOf(planOf({&plain, &filtered}, work)), "because of plain");
   work.pass = 0.5;
   EXPECT_NEAR(work.groupsThatPass(1), 0.5, 1e-12);
   EXPECT_NEAR(work.groupsThatPass(2), 0.75, 1e-12);
-  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain, 50 % of rows pass");
+  EXPECT_EQ(textOf(planOf({&plain, &filtered}, work)), "because of plain, 50 % of rows pass");
   work.pass = 0.01;
   EXPECT_NEAR(work.groupsThatPass(32), 0.27502, 1e-5);
-  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 1 % of rows pass");
+  EXPECT_EQ(textOf(planOf({&plain, &filtered}, work)), "because of filtered, 1 % of rows pass");
   work.pass = 0;
   EXPECT_EQ(work.groupsThatPass(32), 0);
-  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 0 % of rows pass");
+  EXPECT_EQ(textOf(planOf({&plain, &filtered}, work)), "because of filtered, 0 % of rows pass");
   EXPECT_EQ(Workload().pass, 1);
 }
 
 /// Whatever the metric is proved to be.
-TEST(Plan, NoFormIsOfRowsThatMayLackCoordinates) {
+TEST(Plan, NoBoundsAreOfRowsThatMayLackCoordinates) {
   Manifest manifest;
   manifest.form.emplace();
   const std::vector<float> rows = {0, 1, 2, 3};
   const MatrixView view = {rows.data(), 2, 2, ANNUDF_ELEMENT_F32};
   const Index whole = Index::build({.nLists = 1}, view),
               index = Index::build({.nLists = 1, .missingValues = true}, view);
-  EXPECT_EQ(workloadOf(manifest, whole, 1, 1, 1).noForm, nullptr);
+  EXPECT_EQ(workloadOf(manifest, whole, 1, 1, 1).noBounds, Reason::None);
   EXPECT_TRUE(workloadOf(manifest, whole, 1, 1, 1).formIsDistance);
-  EXPECT_STREQ(workloadOf(manifest, index, 1, 1, 1).noForm, "coordinates may be missing");
+  EXPECT_EQ(workloadOf(manifest, index, 1, 1, 1).noBounds, Reason::MissingValues);
   EXPECT_FALSE(workloadOf(manifest, index, 1, 1, 1).formIsDistance);
 }
 
 /// Of several fields finalize makes of a ratio what limits are found by.
 TEST(Plan, AFormIsOfOneFieldOrOfSeveral) {
   Manifest manifest;
-  EXPECT_STREQ(workloadOf(manifest).noForm, "it is not proved to be a quadratic form");
+  EXPECT_EQ(workloadOf(manifest).noBounds, Reason::NoForm);
   EXPECT_FALSE(workloadOf(manifest).formIsDistance);
   manifest.form.emplace();
-  EXPECT_EQ(workloadOf(manifest).noForm, nullptr);
+  EXPECT_EQ(workloadOf(manifest).noBounds, Reason::None);
   EXPECT_TRUE(workloadOf(manifest).formIsDistance);
   manifest.form->finalize = QuadraticForm::Finalize::Rises;
-  EXPECT_EQ(workloadOf(manifest).noForm, nullptr);
+  EXPECT_EQ(workloadOf(manifest).noBounds, Reason::None);
   EXPECT_FALSE(workloadOf(manifest).formIsDistance);
   manifest.form->lengths.emplace();
-  EXPECT_EQ(workloadOf(manifest).noForm, nullptr);
+  EXPECT_EQ(workloadOf(manifest).noBounds, Reason::None);
   EXPECT_TRUE(workloadOf(manifest).formIsDistance);
+}
+
+/// Nothing changes a plan once it is made.
+static_assert(!std::is_copy_assignable_v<ExecutionPlan> &&
+              !std::is_move_assignable_v<ExecutionPlan>);
+
+/// A backend that a test makes up: it writes down what it is asked, and refuses some families.
+struct FakeResources final : Resources {
+  int64_t batchOf(const KernelFamily &family, const Workload &work) override {
+    asked += std::string(family.name()) + " in batches; ";
+    return std::min(work.queries, most);
+  }
+  Admission admit(const KernelFamily &family, Workload &work) override {
+    asked += std::string(family.name()) + "; ";
+    if (family.name() == lacking)
+      return {Admission::Verdict::Refused,
+              {Reason::NotBound, std::make_shared<const std::string>("w is NaN")}};
+    if (!work.rowsAreKept)
+      return {};
+    work.rowsAreKept = false, work.pass = 0.25; // Seen by costs alone.
+    return {Admission::Verdict::Changed,
+            {Reason::NotKept, std::make_shared<const std::string>("memory is short")}};
+  }
+  Instead insteadOf(const KernelFamily &, const Workload &) override { return instead; }
+
+  std::string lacking = {};
+  Instead instead = {};
+  int64_t most = 1000;
+  std::string asked = {};
+};
+
+TEST(Plan, AsksTheBackendForWhatTheCheapestTakes) {
+  const Fake cheap("cheap", 1), next("next", 2), dear("dear", 3);
+  const std::vector<const KernelFamily *> families = {&dear, &cheap, &next};
+  const auto planWith = [&](FakeResources &resources, const Workload &work = someWork()) {
+    return makePlan(families, work, {}, resources);
+  };
+  FakeResources all;
+  all.most = 3;
+  const ExecutionPlan cut = planWith(all);
+  EXPECT_EQ(cut.family, &cheap);
+  EXPECT_EQ(cut.batch, 3);
+  EXPECT_EQ(cut.workOf(2).queries, 2);
+  EXPECT_EQ(all.asked, "cheap; cheap in batches; ");
+
+  FakeResources some;
+  some.lacking = "cheap";
+  const ExecutionPlan other = planWith(some);
+  EXPECT_EQ(other.family, &next);
+  EXPECT_EQ(textOf(other), "because of next; not cheap: w is NaN");
+  EXPECT_EQ(some.asked, "cheap; next; next in batches; ");
+  Workload named = someWork();
+  named.family = "cheap";
+  EXPECT_EQ(errorOf([&] { (void)planWith(some, named); }),
+            "family 'cheap' cannot run this search: w is NaN");
+}
+
+TEST(Plan, ComparesAnewWhereTheWorkloadChanges) {
+  const Fake plain("plain", 2);
+  const Filtered filtered;
+  Workload work = someWork();
+  work.rowsAreKept = true;
+  FakeResources resources;
+  const std::vector<const KernelFamily *> families = {&plain, &filtered};
+  const ExecutionPlan plan = makePlan(families, work, {}, resources);
+  EXPECT_EQ(resources.asked, "plain; plain; plain in batches; ");
+  EXPECT_FALSE(plan.work.rowsAreKept);
+  EXPECT_EQ(textOf(plan), "because of plain, 25 % of rows pass; no rows kept: memory is short");
+}
+
+TEST(Plan, RunsAnotherWhileOneIsLinked) {
+  const Fake cheap("cheap", 1), dear("dear", 3);
+  const std::vector<const KernelFamily *> families = {&cheap, &dear};
+  FakeResources resources;
+  resources.instead = {&dear, &cheap};
+  const ExecutionPlan plan = makePlan(families, someWork(), {}, resources);
+  EXPECT_EQ(plan.family, &dear);
+  EXPECT_EQ(textOf(plan), "because of dear; cheap is being linked");
+  EXPECT_EQ(resources.asked, "cheap; dear in batches; ");
+}
+
+TEST(Plan, MakesNoTextUntilItIsAskedFor) {
+  const Fake cheap("cheap", 1), small("small", 1, {}, {Reason::ShortRows, 240}),
+      late("late", 1, {.arch = 100});
+  const PlannerCounts before = plannerCounts();
+  const ExecutionPlan plan = planOf({&small, &late, &cheap});
+  EXPECT_EQ(plannerCounts().plans, before.plans + 1);
+  EXPECT_EQ(plannerCounts().texts, before.texts);
+  EXPECT_EQ(textOf(plan), "because of cheap; not small: a row of 240 bytes is too short to be "
+                          "shared; late: it needs sm_100, this is sm_90");
+  EXPECT_EQ(plannerCounts().texts, before.texts + 3);
+}
+
+TEST(Plan, HasRoomForAsManyRefusedFamiliesAsThereAre) {
+  RefusedFamilies refused;
+  const Fake one("one", 1), other("other", 1);
+  for (int i = 0; i < 16; ++i)
+    refused.add(one, Reason::EveryDistance);
+  EXPECT_EQ(refused.end() - refused.begin(), 16);
+  EXPECT_TRUE(refused.contains(one));
+  EXPECT_FALSE(refused.contains(other));
+  EXPECT_THROW(refused.add(other, Reason::EveryDistance), std::logic_error);
+}
+
+TEST(Reason, HasWordsOfItsOwn) {
+  std::set<std::string> all;
+  for (size_t i = 0; i < kReasons; ++i) {
+    const std::string text =
+        textOf(i == size_t(Reason::NotBound)
+                   ? Refusal(Reason::NotBound, std::make_shared<const std::string>("words"))
+                   : Refusal(static_cast<Reason>(i), 1, 2, 3));
+    EXPECT_EQ(text.empty(), i == 0) << i;
+    EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
+    EXPECT_TRUE(all.insert(text).second) << text;
+  }
+  EXPECT_FALSE(Refusal());
+  EXPECT_TRUE(Refusal(Reason::EveryDistance));
+  EXPECT_EQ(textOf({Reason::TileBytes, 1000, 900, 8}),
+            "8 queries and the rows ahead take 1000 bytes of shared memory, a block has 900");
+  EXPECT_EQ(textOf({Reason::LongPackedSum, ANNUDF_ELEMENT_U8, 258}),
+            "a packed sum of u8 is exact up to 258 dims");
+}
+
+TEST(Reason, OfAnUnknownValueIsRefused) {
+  const auto unknown = static_cast<Reason>(kReasons);
+  try {
+    (void)textOf(Refusal(unknown));
+    FAIL() << "it has words";
+  } catch (const std::logic_error &error) {
+    EXPECT_EQ(std::string(error.what()), "reason " + std::to_string(kReasons) +
+                                             " has no words; there are " +
+                                             std::to_string(kReasons) + " reasons");
+  }
 }
 
 } // namespace

@@ -27,7 +27,7 @@ namespace annudf::runtime::cpu {
 
 namespace {
 
-struct Choice {
+struct Offer {
   std::string_view name;
   const MatrixKernels *kernels; ///< Null where this machine does not have it.
 };
@@ -62,7 +62,7 @@ void preferQuickest(std::vector<const MatrixKernels *> &some) {
     std::iter_swap(bfloat, bfloat + 1); // Where it is AVX-512 is, too.
 }
 
-std::vector<Choice> choices() {
+std::vector<Offer> offers() {
   return {{"amx", hasTiles() ? &kTileKernels : nullptr},
           {"avx512_bf16",
            hasAvx512() && __builtin_cpu_supports("avx512bf16") ? &kBfloatKernels : nullptr},
@@ -76,7 +76,7 @@ std::vector<Choice> choices() {
 #else
 static void preferQuickest(std::vector<const MatrixKernels *> &) {}
 
-static std::vector<Choice> choices() {
+static std::vector<Offer> offers() {
   return {{"amx", nullptr},
           {"avx512_bf16", nullptr},
           {"avx512", nullptr},
@@ -85,9 +85,9 @@ static std::vector<Choice> choices() {
 }
 #endif
 
-static const std::vector<Choice> &allChoices() {
+static const std::vector<Offer> &allOffers() {
   const NoFork untilMade;
-  static const std::vector<Choice> all = choices();
+  static const std::vector<Offer> all = offers();
   return all;
 }
 
@@ -95,35 +95,35 @@ std::span<const MatrixKernels *const> availableKernels() {
   const NoFork untilMade;
   static const std::vector<const MatrixKernels *> available = [] {
     std::vector<const MatrixKernels *> some;
-    for (const Choice &choice : allChoices())
-      if (choice.kernels)
-        some.push_back(choice.kernels);
+    for (const Offer &offer : allOffers())
+      if (offer.kernels)
+        some.push_back(offer.kernels);
     preferQuickest(some);
     return some;
   }();
   return available;
 }
 
-static const std::vector<std::string_view> &namesOfChoices() {
+static const std::vector<std::string_view> &namesOfOffers() {
   const NoFork untilMade;
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
-    for (const Choice &choice : allChoices())
-      all.emplace_back(choice.name);
+    for (const Offer &offer : allOffers())
+      all.emplace_back(offer.name);
     return all;
   }();
   return names;
 }
 
 const MatrixKernels &matrixKernels() {
-  const std::string_view asked = settingOf("ANNUDF_PRODUCTS", namesOfChoices());
+  const std::string_view asked = settingOf("ANNUDF_PRODUCTS", namesOfOffers());
   if (asked.empty())
     return *availableKernels().front();
-  const auto choice = std::ranges::find(allChoices(), asked, &Choice::name);
-  if (!choice->kernels)
+  const auto offer = std::ranges::find(allOffers(), asked, &Offer::name);
+  if (!offer->kernels)
     throw Error(ErrorKind::Usage, "ANNUDF_PRODUCTS is '" + std::string(asked) +
                                       "', which this machine does not have");
-  return *choice->kernels;
+  return *offer->kernels;
 }
 
 } // namespace annudf::runtime::cpu

@@ -83,10 +83,27 @@ KeepRows mayKeepRows() {
   return asked == "0" ? KeepRows::None : asked == "bfloat16" ? KeepRows::Bfloat : KeepRows::All;
 }
 
+/// \return why not, "" if the terms are those of the form.
+static std::string makeTerms(const QuadraticForm &form, const BoundCaptures &captures,
+                             annudf_order order, const std::vector<float> &mean,
+                             const std::vector<double> &spread, MatrixForm &terms) {
+  std::string why;
+  const auto dims = int32_t(mean.size());
+  if (form.lengths) {
+    auto ratio = bindRatio(form, captures, dims, order, &why);
+    return ratio ? terms.setRatio(*std::move(ratio), mean) : why;
+  }
+  auto numbers = bindForm(form, captures, dims, mean, order, &why);
+  if (!numbers)
+    return why;
+  terms.form = *std::move(numbers);
+  return terms.setTerms(spread);
+}
+
 std::shared_ptr<const MatrixForm> MatrixRows::bind(const RowStore &index, const std::string &key,
                                                    const QuadraticForm &form,
                                                    const BoundCaptures &captures,
-                                                   annudf_order order, std::string &whyNot) {
+                                                   annudf_order order, Refusal &whyNot) {
   std::call_once(looked_, [&] {
     mean_ = shiftOf(index);
     spread_ = spreadOf(index, mean_);
@@ -96,24 +113,12 @@ std::shared_ptr<const MatrixForm> MatrixRows::bind(const RowStore &index, const 
   const auto bound = bound_.get(
       key,
       [&]() -> std::shared_ptr<const Bound> {
-        auto made = std::make_shared<Bound>();
         auto terms = std::make_shared<MatrixForm>();
-        if (form.lengths) {
-          if (auto ratio = bindRatio(form, captures, int32_t(mean_.size()), order, &made->whyNot)) {
-            made->whyNot = terms->setRatio(*std::move(ratio), mean_);
-            if (made->whyNot.empty())
-              made->form = std::move(terms);
-          }
-          return made;
-        }
-        auto numbers = bindForm(form, captures, int32_t(mean_.size()), mean_, order, &made->whyNot);
-        if (!numbers)
-          return made;
-        terms->form = *std::move(numbers);
-        made->whyNot = terms->setTerms(spread_);
-        if (made->whyNot.empty())
-          made->form = std::move(terms);
-        return made;
+        const std::string why = makeTerms(form, captures, order, mean_, spread_, *terms);
+        return std::make_shared<const Bound>(
+            why.empty()
+                ? Bound{std::move(terms), {}}
+                : Bound{nullptr, {Reason::NotBound, std::make_shared<const std::string>(why)}});
       },
       made);
   whyNot = bound->whyNot;
@@ -134,16 +139,16 @@ bool MatrixRows::wasAsked(const std::string &key) {
 
 std::shared_ptr<const KeptRows> MatrixRows::get(const RowStore &index, const MatrixKernels &kernels,
                                                 const std::string &key, const MatrixForm &form,
-                                                int threads, std::string &whyNot) try {
+                                                int threads, Refusal &whyNot) try {
   bool made = false;
   return kept_.get(key, [&] { return make(index, kernels, form, threads); }, made);
 } catch (const Error &error) {
   if (error.kind() != ErrorKind::Environment)
     throw;
-  whyNot = error.what();
+  whyNot = {Reason::NotKept, std::make_shared<const std::string>(error.what())};
   return nullptr;
 } catch (const std::bad_alloc &) {
-  whyNot = "no memory for converted rows";
+  whyNot = {Reason::NotKept, std::make_shared<const std::string>("no memory for converted rows")};
   return nullptr;
 }
 

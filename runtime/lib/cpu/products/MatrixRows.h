@@ -19,6 +19,7 @@
 
 #include "annudf/runtime/engine/BoundForm.h"
 #include "annudf/runtime/engine/BoundRatio.h"
+#include "annudf/runtime/engine/Reason.h"
 #include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/FreeMemory.h"
 #include "annudf/runtime/support/HugePages.h"
@@ -136,7 +137,7 @@ public:
   /// form, do not allow it.
   std::shared_ptr<const MatrixForm> bind(const RowStore &index, const std::string &key,
                                          const QuadraticForm &form, const BoundCaptures &captures,
-                                         annudf_order order, std::string &whyNot);
+                                         annudf_order order, Refusal &whyNot);
 
   /// The rows, made once for all forms, and what is theirs for one.
   /// Takes up to half of the memory that is free, and up to a quarter if rows as they are are kept
@@ -144,12 +145,12 @@ public:
   /// \return null, and why, where memory is short.
   std::shared_ptr<const KeptRows> get(const RowStore &index, const MatrixKernels &kernels,
                                       const std::string &key, const MatrixForm &form, int threads,
-                                      std::string &whyNot);
+                                      Refusal &whyNot);
 
 private:
   struct Bound {
     std::shared_ptr<const MatrixForm> form;
-    std::string whyNot;
+    Refusal whyNot;
   };
   std::shared_ptr<KeptRows> make(const RowStore &index, const MatrixKernels &kernels,
                                  const MatrixForm &form, int threads);

@@ -200,12 +200,12 @@ void MatrixScan::setQueryOfRatio(const float *x, int64_t i) {
   std::fill_n(factors, dims, uint16_t(0));
 }
 
-std::string MatrixScan::setFinalize(const ScanKernel &kernel, annudf_order order,
-                                    const uint64_t *slots, int32_t query) {
+bool MatrixScan::setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
+                             int32_t query) {
   if (!shared_->ratio)
-    return "";
+    return true;
   limits_.emplace(kernel, *shared_->ratio, order, slots, query);
-  return limits_->areNumbers() ? "" : "finalize gives no number for a ratio that rounding may give";
+  return limits_->areNumbers();
 }
 
 Survivors::Widen MatrixScan::widen() const {

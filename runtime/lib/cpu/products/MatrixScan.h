@@ -55,9 +55,9 @@ public:
            int64_t(sizeof(float)) + int64_t(sizeof(uint64_t));
   }
   /// Of a ratio the metric's finalize has to be known before anything is scanned.
-  /// \return why not, "" if every ratio has a distance.
-  std::string setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
-                          int32_t query);
+  /// \return whether every ratio has a distance.
+  bool setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
+                   int32_t query);
   /// What of the candidates' limits has to be widened.
   Survivors::Widen widen() const;
 

@@ -90,7 +90,7 @@ const CudaFamily *LinksAhead::insteadOf(const LinkQuestion &question) {
   for (const CudaFamily *family : families())
     if (std::find(missing.begin(), missing.end(), family) == missing.end() &&
         family->isFor(question.work) && family->isForMachine(question.machine) &&
-        whyNot(*family, question.work, question.machine).empty() &&
+        !whyNot(*family, question.work, question.machine) &&
         family->cost(question.work, question.machine) <= most)
       candidates.push_back({family, missingOf(question, *family).empty()});
   const auto choose = [&](double slots) {

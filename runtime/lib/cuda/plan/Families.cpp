@@ -9,7 +9,6 @@
 #include "Families.h"
 
 #include "FamilyCosts.h"
-#include "MatrixNumbers.h"
 #include "kernels/cuda/common/MatrixArgs.h"
 
 #include "annudf/runtime/support/Settings.h"
@@ -30,8 +29,8 @@ public:
   }
   double linkMs() const override { return 53; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
-    return unfitBytes("a query takes", bytes(work), machine);
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
+    return unfitBytes(Reason::QueryBytes, bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
     return readingsOfPairs(work); // Of one batch or of several.
@@ -65,11 +64,11 @@ public:
   bool isFor(const Workload &work) const override {
     return work.hooks.contains(ANNUDF_HOOK_COMBINE);
   }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
     constexpr uint32_t kLeast = kWarps * kChunksAhead * 16;
     if (work.rowBytes < kLeast)
-      return "a row of " + std::to_string(work.rowBytes) + " bytes is too short to be shared";
-    return unfitBytes("a query and the parts take", bytes(work), machine);
+      return {Reason::ShortRows, work.rowBytes};
+    return unfitBytes(Reason::QueryAndPartsBytes, bytes(work), machine);
   }
   /// As pairs: its blocks fill the machine with a fourth of the rows.
   double cost(const Workload &work, const Machine &machine) const override {
@@ -104,9 +103,8 @@ public:
   double linkMs() const override { return 271; }
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
-    return unfitBytes(std::to_string(kTileQueries) + " queries and the rows ahead take",
-                      bytes(work), machine);
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
+    return unfitBytes(Reason::TileBytes, bytes(work), machine, kTileQueries);
   }
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 0.5;
@@ -144,20 +142,20 @@ private:
   }
 };
 
-/// Of a kernel after which Exact.cu finds the rows by the hooks, "" or why that cannot be.
-std::string unfitForExact(const Workload &work, const Machine &machine) {
+/// Of a kernel after which Exact.cu finds the rows by the hooks, why that cannot be.
+Refusal unfitForExact(const Workload &work, const Machine &machine) {
   if (work.k > ANNUDF_EXACT_MOST_K)
-    return "it finds up to " + std::to_string(ANNUDF_EXACT_MOST_K) + " rows a query";
-  return unfitBytes("a query takes", (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES,
-                    machine);
+    return {Reason::ManyBest, ANNUDF_EXACT_MOST_K};
+  return unfitBytes(Reason::QueryBytes,
+                    (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
 }
 
-/// "" where they fit the machine; else why not.
-std::string unfitForGranules(const Workload &work, const Machine &machine) {
+/// Why they do not fit the search or the machine.
+Refusal unfitForGranules(const Workload &work, const Machine &machine) {
   if (!work.fusedAhead)
-    return "the linker decides which products are fused, in each kernel";
+    return Reason::LinkerFuses;
   if (work.everyDistance)
-    return "every distance is wanted";
+    return Reason::EveryDistance;
   return unfitForExact(work, machine);
 }
 
@@ -195,13 +193,13 @@ public:
            tileQueries(work) == ANNUDF_STAGED_TILE_QUERIES('a', 32) &&
            (!granules || isForGranules(work));
   }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
     if (work.widths.coordinate != 32)
-      return "coordinates take " + std::to_string(work.widths.coordinate) + " bits";
+      return {Reason::WideCoordinates, work.widths.coordinate};
     if (granules)
-      if (std::string why = unfitForGranules(work, machine); !why.empty())
+      if (Refusal why = unfitForGranules(work, machine))
         return why;
-    return unfitBytes("two stages take", bytes(work), machine);
+    return unfitBytes(Reason::TwoStagesBytes, bytes(work), machine);
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
   /// (docs/benchmarks/h200.md).
@@ -257,16 +255,15 @@ public:
     return work.packedDims > 0 && work.dims <= work.packedDims &&
            (!granules || isForGranules(work));
   }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
     if (work.packedDims == 0)
-      return std::string("no sum of packed ") + toString(work.element) + " is proved to be it";
+      return {Reason::NoPackedSum, work.element};
     if (work.dims > work.packedDims)
-      return "a packed sum of " + std::string(toString(work.element)) + " is exact up to " +
-             std::to_string(work.packedDims) + " dims";
+      return {Reason::LongPackedSum, work.element, work.packedDims};
     if (granules)
-      if (std::string why = unfitForGranules(work, machine); !why.empty())
+      if (Refusal why = unfitForGranules(work, machine))
         return why;
-    return unfitBytes("three stages take", ANNUDF_PACKED_SHARED_BYTES, machine);
+    return unfitBytes(Reason::ThreeStagesBytes, ANNUDF_PACKED_SHARED_BYTES, machine);
   }
   /// As staged, measured in the same way: quicker than tiles from three queries a row on.
   double cost(const Workload &work, const Machine &machine) const override {
@@ -318,21 +315,19 @@ public:
             .arch = byWarps ? kMatrixByWarpsSm : kMatrixSm,
             .onlyArch = !byWarps};
   }
-  bool isFor(const Workload &work) const override { return !work.noForm; }
+  bool isFor(const Workload &work) const override { return work.noBounds == Reason::None; }
   /// By its name it runs on both.
   bool isForMachine(const Machine &machine) const override {
     return byWarps == (machine.arch != kMatrixSm);
   }
-  std::string unfit(const Workload &work, const Machine &machine) const override {
-    if (work.noForm)
-      return work.noForm;
-    if (std::string why = unfitBytes("panels take", sharedBytes(), machine); !why.empty())
+  Refusal unfit(const Workload &work, const Machine &machine) const override {
+    if (work.noBounds != Reason::None)
+      return {work.noBounds, ANNUDF_MATRIX_OWN_NODES};
+    if (Refusal why = unfitBytes(Reason::PanelBytes, sharedBytes(), machine))
       return why;
     if (work.ownNodes != 0)
-      if (std::string why =
-              unfitBytes("coefficients of each query take",
-                         ANNUDF_MATRIX_OWN_ALL_BYTES(work.ownNodes, work.dims), machine);
-          !why.empty())
+      if (Refusal why = unfitBytes(Reason::CoefficientBytes,
+                                   ANNUDF_MATRIX_OWN_ALL_BYTES(work.ownNodes, work.dims), machine))
         return why;
     return unfitForExact(work, machine);
   }
@@ -388,18 +383,9 @@ std::span<const CudaFamily *const> families() {
   return all;
 }
 
-namespace {
-
-/// The same as the planner takes them.
-std::span<const KernelFamily *const> planned() {
+std::span<const KernelFamily *const> kernelFamilies() {
   static const std::vector<const KernelFamily *> all(families().begin(), families().end());
   return all;
-}
-
-} // namespace
-
-const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
-  return *families()[pick(planned(), work, machine).family];
 }
 
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements) {
@@ -435,18 +421,18 @@ uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures) {
   return isOwn ? static_cast<uint32_t>(nodes.size()) : 0;
 }
 
-const char *whyNoBounds(const Workload &work, const Manifest &manifest) {
-  if (work.noForm)
-    return work.noForm;
+Reason whyNoBounds(const Workload &work, const Manifest &manifest) {
+  if (work.noBounds != Reason::None)
+    return work.noBounds;
   if (settingOf("ANNUDF_MATRIX", {"0", "1"}) == "0")
-    return "ANNUDF_MATRIX is 0";
+    return Reason::ProductsAreOff;
   if (work.everyDistance)
-    return "every distance is wanted";
+    return Reason::EveryDistance;
   if (!work.fusedAhead)
-    return "the linker decides which products are fused";
+    return Reason::LinkerFuses;
   if (work.ownNodes != 0 && manifest.form->lengths)
-    return "the coefficients of its ratio are entries by query or in a device's memory";
-  return work.ownNodes > ANNUDF_MATRIX_OWN_NODES ? kTooManyOwnNodes : nullptr;
+    return Reason::RatioByQuery;
+  return work.ownNodes > ANNUDF_MATRIX_OWN_NODES ? Reason::ManyNodes : Reason::None;
 }
 
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
@@ -459,7 +445,7 @@ std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
   std::vector<const CudaFamily *> fit;
   for (const CudaFamily *family : families())
     if (family->isFor(work) && family->isForMachine({.arch = sm}) &&
-        whatIsMissing(*family, work, {.arch = sm}).empty())
+        !whatIsMissing(*family, work, {.arch = sm}))
       fit.push_back(family);
   return fit;
 }
@@ -474,11 +460,6 @@ std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
           }))
         all.push_back(entry);
   return all;
-}
-
-CudaPlan chooseFamily(const Workload &work, const Machine &machine) {
-  Plan plan = choose(planned(), work, machine);
-  return {families()[plan.family], std::move(plan.why)};
 }
 
 } // namespace annudf::runtime::cuda

@@ -154,9 +154,13 @@ inline uint64_t workspaceOf(const Workload &work, const Machine &machine, bool e
 /// All families; where they cost the same, the first is taken.
 std::span<const CudaFamily *const> families();
 
-/// pick() among them, which asks for no memory. \throws Error(Input) naming what each lacks where
-/// none can.
-const CudaFamily &pickFamily(const Workload &, const Machine &);
+/// The same as planners take them.
+std::span<const KernelFamily *const> kernelFamilies();
+
+/// What the plan of a search on a GPU runs.
+inline const CudaFamily &familyOf(const ExecutionPlan &plan) {
+  return static_cast<const CudaFamily &>(*plan.family);
+}
 
 /// Of a workload: 0 where rows and queries are of two types.
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
@@ -171,9 +175,9 @@ bool isFusedAhead(const Artifact &metric, int sm);
 /// a device computes them for each query: entries by query, or of arrays in a device's memory.
 uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures);
 
-/// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it
+/// Why a search has no use for bounds by matrix products, whatever its metric's form; None where it
 /// may have.
-const char *whyNoBounds(const Workload &work, const Manifest &manifest);
+Reason whyNoBounds(const Workload &work, const Manifest &manifest);
 
 /// Those that could run some search with the metric on that architecture, of the elements if they
 /// are given.
@@ -183,13 +187,6 @@ std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
 /// The kernels of these, each once.
 std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
                                   std::optional<ScanElements> elements = std::nullopt);
-
-/// choose() among them, for people.
-struct CudaPlan {
-  const CudaFamily *family;
-  std::string why;
-};
-CudaPlan chooseFamily(const Workload &, const Machine &);
 
 } // namespace annudf::runtime::cuda
 

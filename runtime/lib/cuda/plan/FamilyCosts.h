@@ -124,12 +124,11 @@ double inBatches(const Workload &work, const Machine &machine, int rowsOfWord, C
   return (isLarge ? kWorth : 1) * inParts(work, most, bytes, cost);
 }
 
-/// "" if a block has that much, else that it has not.
-inline std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &machine) {
-  if (bytes <= machine.sharedBytes)
-    return "";
-  return what + " " + std::to_string(bytes) + " bytes of shared memory, a block has " +
-         std::to_string(machine.sharedBytes);
+/// The reason where a block has less than that.
+template <class... More>
+Refusal unfitBytes(Reason reason, uint64_t bytes, const Machine &machine, More... more) {
+  return bytes <= machine.sharedBytes ? Refusal()
+                                      : Refusal(reason, bytes, machine.sharedBytes, more...);
 }
 
 } // namespace annudf::runtime::cuda

@@ -12,6 +12,7 @@
 
 #include "MatrixNumbers.h"
 
+#include "annudf/runtime/engine/Reason.h"
 #include "engine/BoundNodes.h"
 
 #include <algorithm>
@@ -136,7 +137,7 @@ std::optional<BoundNumbers> ownNumbersOf(const QuadraticForm &form, const BoundC
   numbers.isOwn = true;
   numbers.nodes = bounds::nodesOf(form, captures, dims, bounds::Entries::OfQueries);
   if (numbers.nodes.size() > ANNUDF_MATRIX_OWN_NODES)
-    bounds::refuse(kTooManyOwnNodes);
+    bounds::refuse(textOf({Reason::ManyNodes, ANNUDF_MATRIX_OWN_NODES}));
   annudf_matrix_own &own = numbers.own;
   own.polynomials = bounds::polynomialsOf(form, dims);
   own.sign = bounds::signOf(form, order);

@@ -52,14 +52,6 @@ struct Squares {
 /// \param largest  of each list, the largest coordinate.
 Squares squaresOf(std::vector<float> largest, int32_t dims);
 
-#define ANNUDF_TEXT(A) #A
-#define ANNUDF_TEXT_OF(A) ANNUDF_TEXT(A)
-inline constexpr char kTooManyOwnNodes[] =
-    "its coefficients of each query are made of more than " ANNUDF_TEXT_OF(
-        ANNUDF_MATRIX_OWN_NODES) " nodes";
-#undef ANNUDF_TEXT_OF
-#undef ANNUDF_TEXT
-
 /// As numbersOf, of a form that has coefficients of its own for each query.
 std::optional<BoundNumbers> ownNumbersOf(const QuadraticForm &form, const BoundCaptures &captures,
                                          int32_t dims, const Squares &squares, annudf_order order,

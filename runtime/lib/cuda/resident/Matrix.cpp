@@ -241,14 +241,14 @@ bool MatrixBounds::wasAsked(const std::string &key) {
 std::shared_ptr<const BoundRows> MatrixBounds::get(const RowStore &index, const DeviceIndex &copy,
                                                    const MetricView &metric,
                                                    const BoundCaptures &captures, bool isOwn,
-                                                   bool atOnce, std::string &why) try {
+                                                   bool atOnce, Refusal &why) try {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     // What is of each query is made of no values.
     const bool asked = wasAsked(std::to_string(index.generation()) + metric.digest +
                                 (isOwn ? "" : captures.digest()));
     if (!asked && !atOnce) {
-      why = "nobody has asked for it before";
+      why = Reason::NotAskedBefore;
       return nullptr;
     }
     if (!kernels_)
@@ -262,14 +262,17 @@ std::shared_ptr<const BoundRows> MatrixBounds::get(const RowStore &index, const 
     std::shared_ptr<const HalfRows> half;
     std::shared_ptr<const BoundRows> bound;
   };
-  const auto both = std::make_shared<Both>(Both{half, half->bind(metric, captures, copy, why)});
-  if (!both->bound)
+  std::string words;
+  const auto both = std::make_shared<Both>(Both{half, half->bind(metric, captures, copy, words)});
+  if (!both->bound) {
+    why = {Reason::NotBound, std::make_shared<const std::string>(std::move(words))};
     return nullptr;
+  }
   return {both, both->bound.get()};
 } catch (const Error &error) {
   if (error.kind() != ErrorKind::Environment)
     throw;
-  why = error.what();
+  why = {Reason::NotBound, std::make_shared<const std::string>(error.what())};
   return nullptr;
 }
 

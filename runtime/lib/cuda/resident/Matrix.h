@@ -138,7 +138,7 @@ public:
   /// asked before; `why` says which.
   std::shared_ptr<const BoundRows> get(const RowStore &index, const DeviceIndex &copy,
                                        const MetricView &metric, const BoundCaptures &captures,
-                                       bool isOwn, bool atOnce, std::string &why);
+                                       bool isOwn, bool atOnce, Refusal &why);
 
 private:
   static constexpr size_t kAsked = 64;

@@ -8,7 +8,6 @@
 
 #include "Pipeline.h"
 
-#include "annudf/runtime/engine/ProbedRows.h"
 #include "cuda/link/Embedded.h"
 
 #include <algorithm>
@@ -63,79 +62,23 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
   return value;
 }
 
-BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
+BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFamily &family,
+                   bool isFiltered) {
   BatchShape shape;
-  shape.queries = count;
+  shape.queries = static_cast<uint64_t>(batch.queries);
   shape.lists = index.args().nLists;
-  shape.probes = nProbes;
-  shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
+  shape.probes = batch.probes;
+  shape.groups = std::max<uint64_t>(1, index.mostGroups(batch.probes));
   shape.allGroups = index.mostGroups(index.args().nLists);
   shape.dims = index.args().dims;
-  shape.isFiltered = filter != 0;
-  shape.tiling = family.tiling(workOf(count));
+  shape.isFiltered = isFiltered;
+  shape.tiling = family.tiling(batch);
   return shape;
 }
 
-uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit, uint64_t atOnce) {
-  cut = nullptr;
-  uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
-  const CudaFamily &family = familyOf(count);
-  const uint64_t most = workspaceOf(work, machine, !family.tiling(workOf(count)).endsInHooks());
-  for (;;) {
-    const uint64_t fit =
-        batchQueries(shape(count, family), queries, most ? std::min(limit, most) : limit, atOnce);
-    if (fit >= count)
-      return count;
-    count = fit, cut = &family;
-  }
-}
-
-Workload SearchPlan::workOf(uint64_t count) const {
-  Workload batch = work;
-  batch.queries = static_cast<int64_t>(count);
-  return batch;
-}
-
-int64_t SearchPlan::pairsOf(uint64_t count) const {
-  return std::llround(queriesPerRow(count) * static_cast<double>(work.rows) * work.pass);
-}
-
-const CudaFamily &SearchPlan::familyOf(uint64_t count) const {
-  return cut ? *cut : pickFamily(workOf(count), machine);
-}
-
-void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
-  Workload batch = workOf(count);
-  if (cut)
-    batch.family = cut->name();
-  const CudaPlan plan = chooseFamily(batch, machine);
-  stats.family = plan.family->name();
-  stats.why = plan.why;
-  stats.passingShare = work.pass;
-  if (!noBounds.empty())
-    stats.why.append("; no products: ") += noBounds;
-  if (!linking.empty())
-    stats.why.append("; ").append(linking) += " is being linked";
-  else if (!work.family.empty())
-    stats.why += kByName;
-}
-
-void SearchPlan::findProbedRows(const RowStore &of, const Candidates &candidates, int64_t queries) {
-  // Of the largest lists less than one query a row: each pair reads its list for itself.
-  const double most = double(queries) * double(index.mostGroups(nProbes)) * kGroupRows;
-  if (most >= double(of.size()))
-    work.probedRows = rowsOfProbedList(of, candidates, queries, coarse, coarseOrder);
-}
-
-void SearchPlan::checkFits() const {
-  const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
-  const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
-  if (bytes > most)
-    throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
-                                      " dims are too long for the CUDA backend on " +
-                                      context.name() + ": a query takes " + std::to_string(bytes) +
-                                      " bytes of shared memory, a block has " +
-                                      std::to_string(most));
+int64_t Pipeline::pairsOf(uint64_t count) const {
+  return std::llround(workOf(count).queriesPerRow() * static_cast<double>(plan.work.rows) *
+                      plan.work.pass);
 }
 
 namespace {
@@ -143,12 +86,12 @@ namespace {
 /// A family's scan of one batch.
 class StreamQueue final : public ScanQueue {
 public:
-  StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
+  StreamQueue(const Pipeline &search, CUfunction kernel, const BatchShape &shape,
               annudf_scan_args &args, Launcher &to, StageClock *clock)
-      : plan(plan), kernel(kernel), shape(shape), args(args), to(to), clock(clock) {}
+      : search(search), kernel(kernel), shape(shape), args(args), to(to), clock(clock) {}
 
   uint64_t sortPairs() override {
-    const SearchKernels &kernels = plan.kernels;
+    const SearchKernels &kernels = search.kernels;
     const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
     if (shape.lists <= ANNUDF_SORT_MOST_LISTS) {
       constexpr uint32_t kThreads = ANNUDF_SORT_THREADS;
@@ -160,15 +103,15 @@ public:
     }
     if (shape.tiling.coordinates) {
       const int compute =
-          shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(plan.work.compute);
+          shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(search.plan.work.compute);
       to.next(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
               compute);
     }
     if (shape.tiling.bounds)
-      to.next(plan.bound->kernels().queries, {shape.queries}, plan.bound->queryThreads(),
-              plan.bound->querySharedBytes(), matrixArgs());
-    if (args.work.terms && plan.bound->tiles())
-      to.next(plan.bound->kernels().passing, {plan.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
+      to.next(search.bound->kernels().queries, {shape.queries}, search.bound->queryThreads(),
+              search.bound->querySharedBytes(), matrixArgs());
+    if (args.work.terms && search.bound->tiles())
+      to.next(search.bound->kernels().passing, {search.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
               matrixArgs());
     if (clock)
       clock->mark("sort");
@@ -178,7 +121,7 @@ public:
   void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
             uint64_t groupsAtOnce) override {
     to.next(kernel,
-            {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
+            {items, segments(items, search.index.mostGroups(1), search.context.processors(),
                              perProcessor, groupsAtOnce)},
             ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
   }
@@ -189,7 +132,7 @@ public:
   }
 
   void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
-    const BoundRows &bound = *plan.bound;
+    const BoundRows &bound = *search.bound;
     annudf_matrix_args matrix = matrixArgs();
     if (args.work.terms)
       matrix.terms = args.work.terms;
@@ -202,16 +145,16 @@ private:
   /// Of up to `perProcessor` a processor, those that its shared memory has room for at once: one
   /// that began only when others end would hold its first tile back.
   uint64_t blocksThatStay(uint64_t perProcessor, uint64_t sharedBytes) const {
-    return static_cast<uint64_t>(plan.context.processors()) *
-           std::min(perProcessor, blocksWithRoom(sharedBytes, plan.context.mostSharedBytes()));
+    return static_cast<uint64_t>(search.context.processors()) *
+           std::min(perProcessor, blocksWithRoom(sharedBytes, search.context.mostSharedBytes()));
   }
   annudf_matrix_args matrixArgs() const {
-    annudf_matrix_args matrix = plan.bound->args();
+    annudf_matrix_args matrix = search.bound->args();
     matrix.scan = args;
     return matrix;
   }
 
-  const SearchPlan &plan;
+  const Pipeline &search;
   const CUfunction kernel;
   const BatchShape &shape;
   annudf_scan_args &args;
@@ -221,15 +164,16 @@ private:
 
 } // namespace
 
-void SearchPlan::reserve(Workspace &workspace, uint64_t count) const {
-  (void)workspace.prepare(shape(count, familyOf(count)));
+void Pipeline::reserve(Workspace &workspace, uint64_t count) const {
+  (void)workspace.prepare(shapeOf(index, workOf(count), familyOf(plan), filter != 0));
 }
 
-void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to,
-                         uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
-                         uint64_t distances, StageClock *clock) const {
-  const CudaFamily &family = familyOf(count);
-  const BatchShape shape = this->shape(count, family);
+void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to,
+                       uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
+                       uint64_t distances, StageClock *clock) const {
+  const CudaFamily &family = familyOf(plan);
+  const Workload work = workOf(count);
+  const BatchShape shape = shapeOf(index, work, family, filter != 0);
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);
@@ -250,17 +194,12 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   };
   enqueueProbes(args, shape, to, clock);
 
-  const auto scan = std::find_if(scans.begin(), scans.end(),
-                                 [&](const auto &one) { return one.family == &family; });
-  if (scan == scans.end())
-    throw std::logic_error(std::string("no kernel of family '") + family.name() +
-                           "' was loaded for " + std::to_string(count) + " queries");
-  StreamQueue queue(*this, scan->scan(), shape, args, to, clock);
-  family.enqueue(queue, workOf(count));
+  StreamQueue queue(*this, linked.scan(), shape, args, to, clock);
+  family.enqueue(queue, work);
   stage("scan");
 
   if (shape.tiling.endsInHooks())
-    enqueueExact(args, shape, scan->last(), to, ids, distances, clock ? clock->granules() : 0);
+    enqueueExact(args, shape, linked.last(), to, ids, distances, clock ? clock->granules() : 0);
   else
     enqueueFinish(args, shape, to, ids, distances);
   stage("finish");
@@ -268,8 +207,8 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
     clock->end(args.index, args.work.probes, count * nProbes);
 }
 
-void SearchPlan::enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
-                               StageClock *clock) const {
+void Pipeline::enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                             StageClock *clock) const {
   if (isRanked) {
     enqueueCoarse(args, shape, to, clock);
     return;
@@ -285,8 +224,8 @@ void SearchPlan::enqueueProbes(const annudf_scan_args &args, const BatchShape &s
     clock->mark("select");
 }
 
-void SearchPlan::enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
-                               StageClock *clock) const {
+void Pipeline::enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                             StageClock *clock) const {
   const uint64_t lists = shape.lists, count = shape.queries;
   const auto blocks = [](uint64_t of, uint64_t each) { return (of + each - 1) / each; };
   const int kind = coarse, rank = coarseOrder;
@@ -314,8 +253,8 @@ void SearchPlan::enqueueCoarse(const annudf_scan_args &args, const BatchShape &s
     clock->mark("select");
 }
 
-void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
-                               uint64_t ids, uint64_t distances) const {
+void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                             uint64_t ids, uint64_t distances) const {
   const uint64_t count = shape.queries;
   annudf_finish_args last = {};
   last.index = args.index;
@@ -337,9 +276,9 @@ void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &s
   to.next(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
 }
 
-void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
-                              CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
-                              uint64_t evaluated) const {
+void Pipeline::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
+                            CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
+                            uint64_t evaluated) const {
   annudf_exact_args last = {};
   last.scan = args;
   last.outIds = ids, last.outDistances = distances;

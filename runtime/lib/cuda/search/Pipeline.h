@@ -50,11 +50,13 @@ struct FamilyKernels {
   CUfunction last() const { return kernels.back()->function; }
 };
 
-/// Those that the batches of one search run.
-using ScanKernels = std::vector<FamilyKernels>;
+/// What a batch needs room for.
+BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFamily &family,
+                   bool isFiltered);
 
 /// A search that is ready to run; everything lives on the device.
-struct SearchPlan {
+struct Pipeline {
+  const ExecutionPlan plan;
   const Context &context;
   const SearchKernels &kernels;
   const DeviceIndex &index;
@@ -67,55 +69,31 @@ struct SearchPlan {
   uint32_t k, nProbes;
   bool isRanked;      ///< Whether lists are ranked for a query by their centers.
   bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
-  Workload work;      ///< Of a batch, but for the number of its queries.
-  Machine machine;
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
-  /// The family that is being linked while another runs the search, work.family; "": none.
-  std::string_view linking = {};
-  std::string noBounds = {};                   ///< Why that is not there, where it was to be.
-  std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
-  uint64_t nan = 0;                            ///< As of annudf_scan_args.
+  std::shared_ptr<const BoundRows> bound; ///< Of the family "matrix"; null for all others.
   /// Where lists that the caller names would stand for the query with number 0, const uint32_t *,
   /// nProbes a query; none: all lists are scanned, or they are ranked.
-  std::optional<uint64_t> given = {};
-  /// The family of batches that were cut; null: none was.
-  const CudaFamily *cut = nullptr;
+  std::optional<uint64_t> given;
+  uint64_t nan = 0; ///< As of annudf_scan_args.
 
-  /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
-  /// size, `atOnce` queries at most, that together make `queries`. Where these are several, all are
-  /// of the family that is best for all queries, as costs count the cuts: one that is best for a
-  /// batch alone might have taken all queries at once.
-  uint64_t batch(uint64_t queries, uint64_t limit, uint64_t atOnce);
-  /// What a batch of `count` queries runs.
-  const CudaFamily &familyOf(uint64_t count) const;
-  /// Of `count` queries, as of Workload.
-  double queriesPerRow(uint64_t count) const { return workOf(count).queriesPerRow(); }
+  /// Queries of every batch but the last.
+  uint64_t batch() const { return static_cast<uint64_t>(plan.batch); }
   /// Pairs that `count` queries score: an estimate, but where all lists are probed without a
   /// filter.
   int64_t pairsOf(uint64_t count) const;
-  /// Says what batches of `count` queries run, and why.
-  void tell(uint64_t count, SearchStats &stats) const;
-  /// Fills work.probedRows where it may decide how batches of up to `queries` are run.
-  /// \param of  what `index` is a copy of.
-  void findProbedRows(const RowStore &of, const Candidates &candidates, int64_t queries);
-  /// Of the coarse stage and the final selection, which are no family's.
-  /// \throws Error(Usage) when a query does not fit a block's shared memory.
-  void checkFits() const;
   /// Makes room for enqueue() of `count` queries, so that it allocates nothing.
   void reserve(Workspace &workspace, uint64_t count) const;
-  /// Launches the search of `count` queries, no more than batch() gave.
-  /// \param scans  familyOf(count) is among them.
+  /// Launches the search of `count` queries, batch() at most.
+  /// \param linked  of the plan's family.
   /// \param base  index of the first in the caller's batch.
   /// \param ids   not written to for everyDistance.
   /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
-  void enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to, uint64_t queryData,
+  void enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to, uint64_t queryData,
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
                StageClock *clock) const;
 
 private:
-  /// \param family  what runs it.
-  BatchShape shape(uint64_t count, const CudaFamily &family) const;
-  Workload workOf(uint64_t count) const;
+  Workload workOf(uint64_t count) const { return plan.workOf(static_cast<int64_t>(count)); }
   /// The lists that each query probes.
   void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      StageClock *clock) const;

@@ -14,23 +14,25 @@
 
 namespace annudf::runtime::cuda {
 
-static PreparedPlan counting(PreparedPlan plan, const std::shared_ptr<const Context> &context,
-                             std::optional<NanCounter> &nan) {
-  if (plan.countsPairs)
+static PreparedPipeline counting(PreparedPipeline prepared,
+                                 const std::shared_ptr<const Context> &context,
+                                 std::optional<NanCounter> &nan) {
+  if (prepared.countsPairs)
     nan.emplace(context);
-  plan.plan.nan = nan ? nan->address() : 0;
-  return plan;
+  prepared.pipeline.nan = nan ? nan->address() : 0;
+  return prepared;
 }
 
-GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan)
-    : context_(std::move(context)), plan_(counting(std::move(plan), context_, nan_)),
-      rowBytes_(
-          static_cast<uint64_t>(bytesOfRow(plan_.plan.queryElement, plan_.plan.index.args().dims))),
-      workspace_(context_, plan_.plan.machine.workspaceBytes), graph_(*context_) {
+GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPipeline prepared)
+    : context_(std::move(context)), prepared_(counting(std::move(prepared), context_, nan_)),
+      rowBytes_(static_cast<uint64_t>(
+          bytesOfRow(prepared_.pipeline.queryElement, prepared_.pipeline.index.args().dims))),
+      workspace_(context_, prepared_.pipeline.plan.machine.workspaceBytes), graph_(*context_) {
   // Room for every batch comes first: what is in the graph must stay where it is.
-  for (const uint64_t count : {std::min(plan_.batch, plan_.queries), plan_.queries % plan_.batch})
+  for (const uint64_t count :
+       {prepared_.pipeline.batch(), prepared_.queries % prepared_.pipeline.batch()})
     if (count)
-      plan_.plan.reserve(workspace_, count);
+      prepared_.pipeline.reserve(workspace_, count);
   launchAll(places_);
   graph_.build();
   ANNUDF_CUDA(cuEventCreate, &done_, CU_EVENT_DISABLE_TIMING);
@@ -48,27 +50,27 @@ GraphSearch::~GraphSearch() {
 }
 
 void GraphSearch::launchAll(const Places &places) {
-  const SearchPlan &plan = plan_.plan;
-  for (uint64_t first = 0; first < plan_.queries; first += plan_.batch)
-    plan.enqueue(plan_.scans, workspace_, graph_, places.queries + first * rowBytes_,
-                 std::min(plan_.batch, plan_.queries - first),
-                 plan_.firstQuery + static_cast<int64_t>(first),
-                 places.ids + first * plan.k * sizeof(int64_t),
-                 places.distances + first * plan.k * sizeof(float), nullptr);
+  const Pipeline &pipeline = prepared_.pipeline;
+  for (uint64_t first = 0; first < prepared_.queries; first += pipeline.batch())
+    pipeline.enqueue(prepared_.kernels, workspace_, graph_, places.queries + first * rowBytes_,
+                     std::min(pipeline.batch(), prepared_.queries - first),
+                     prepared_.firstQuery + static_cast<int64_t>(first),
+                     places.ids + first * pipeline.k * sizeof(int64_t),
+                     places.distances + first * pipeline.k * sizeof(float), nullptr);
 }
 
 void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
   const Places places = {reinterpret_cast<uint64_t>(queries), reinterpret_cast<uint64_t>(ids),
                          reinterpret_cast<uint64_t>(distances)};
-  const uint64_t results = plan_.queries * plan_.plan.k;
+  const uint64_t results = prepared_.queries * prepared_.pipeline.k;
   const std::lock_guard<std::mutex> lock(mutex_);
   const ContextScope scope(*context_);
-  checkDeviceMemory(*context_, places.queries, plan_.queries * rowBytes_,
-                    alignmentOf(plan_.plan.queryElement), "queries");
+  checkDeviceMemory(*context_, places.queries, prepared_.queries * rowBytes_,
+                    alignmentOf(prepared_.pipeline.queryElement), "queries");
   checkDeviceMemory(*context_, places.ids, results * sizeof(int64_t), sizeof(int64_t), "ids");
   checkDeviceMemory(*context_, places.distances, results * sizeof(float), sizeof(float),
                     "distances");
-  (void)checkStream(*context_, plan_.stream);
+  (void)checkStream(*context_, prepared_.stream);
   if (places != places_) {
     places_ = {}; // No caller's, should what follows fail halfway.
     graph_.rewind();
@@ -76,9 +78,9 @@ void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
     places_ = places;
   }
   if (nan_)
-    nan_->enqueued(plan_.plan.pairsOf(plan_.queries));
-  graph_.run(plan_.stream);
-  ANNUDF_CUDA(cuEventRecord, done_, plan_.stream);
+    nan_->enqueued(prepared_.pipeline.pairsOf(prepared_.queries));
+  graph_.run(prepared_.stream);
+  ANNUDF_CUDA(cuEventRecord, done_, prepared_.stream);
 }
 
 void GraphSearch::takePairs(SearchStats &stats) {

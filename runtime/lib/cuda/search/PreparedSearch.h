@@ -17,11 +17,11 @@
 namespace annudf::runtime::cuda {
 
 /// What a prepared search runs.
-struct PreparedPlan {
-  SearchPlan plan;
-  ScanKernels scans;
-  std::vector<std::shared_ptr<const void>> kept; ///< What the plan refers to.
-  uint64_t queries, batch;                       ///< All, and of each batch but the last.
+struct PreparedPipeline {
+  Pipeline pipeline;
+  FamilyKernels kernels;
+  std::vector<std::shared_ptr<const void>> kept; ///< What the pipeline refers to.
+  uint64_t queries;
   int64_t firstQuery;
   CUstream stream;
   bool countsPairs;
@@ -31,7 +31,7 @@ struct PreparedPlan {
 /// them into the graph where they are others than before, and launches it.
 class GraphSearch final : public PreparedSearch {
 public:
-  GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan);
+  GraphSearch(std::shared_ptr<const Context> context, PreparedPipeline prepared);
   ~GraphSearch() override; ///< Waits for its runs.
 
   void run(const void *queries, int64_t *ids, float *distances) override;
@@ -45,8 +45,8 @@ private:
   void launchAll(const Places &places);
 
   const std::shared_ptr<const Context> context_;
-  std::optional<NanCounter> nan_; ///< Set by plan_, where pairs are counted.
-  const PreparedPlan plan_;
+  std::optional<NanCounter> nan_; ///< Set by prepared_, where pairs are counted.
+  const PreparedPipeline prepared_;
   const uint64_t rowBytes_;
   std::mutex mutex_; ///< Of what follows.
   Workspace workspace_;

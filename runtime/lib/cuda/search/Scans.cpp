@@ -48,40 +48,35 @@ std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const Sca
   return kernel;
 }
 
-ScanKernels Scans::loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
-                          ScanElements elements) {
-  ScanKernels families;
-  for (const CudaFamily *family : needed) {
-    FamilyKernels &all = families.emplace_back(FamilyKernels{family, {}});
-    for (const ScanEntry &entry : family->entries()) {
-      auto kernel = scans_.find(metric, elements, entry.kernel);
-      if (!kernel)
-        return {};
-      all.kernels.push_back(std::move(kernel));
-    }
+std::optional<FamilyKernels> Scans::loaded(const CudaFamily &family, const MetricView &metric,
+                                           ScanElements elements) {
+  FamilyKernels all = {&family, {}};
+  for (const ScanEntry &entry : family.entries()) {
+    auto kernel = scans_.find(metric, elements, entry.kernel);
+    if (!kernel)
+      return std::nullopt;
+    all.kernels.push_back(std::move(kernel));
   }
-  return families;
+  return all;
 }
 
-Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const MetricView &metric,
-                                ScanElements elements, const SearchPlan &plan, uint64_t total,
-                                SearchStats &stats) {
+Resources::Instead Scans::insteadOf(const CudaFamily &needed, const MetricView &metric,
+                                    ScanElements elements, const Workload &work,
+                                    const Machine &machine, double rows, SearchStats &stats) {
   if (!linksAhead())
     return {};
-  LinkQuestion question = {metric,
-                           elements,
-                           context_->sm(),
-                           needed,
-                           plan.work,
-                           plan.machine,
-                           double(total) * double(plan.index.mostGroups(plan.nProbes)) * kGroupRows,
-                           [&](const ScanEntry &entry) {
-                             return scans_.find(metric, elements, entry.kernel) ||
-                                    ahead_.has(metric, {elements, context_->sm(), entry});
-                           }};
-  question.work.queries = static_cast<int64_t>(total);
-  if (!plan.bound) // Rows in half precision are not made for a search that would rather not wait.
-    question.work.noForm = "its rows are not there in half precision";
+  const CudaFamily *const one = &needed;
+  const LinkQuestion question = {metric,
+                                 elements,
+                                 context_->sm(),
+                                 {&one, 1},
+                                 work,
+                                 machine,
+                                 rows,
+                                 [&](const ScanEntry &entry) {
+                                   return scans_.find(metric, elements, entry.kernel) ||
+                                          ahead_.has(metric, {elements, context_->sm(), entry});
+                                 }};
   const CudaFamily *other = ahead_.insteadOf(question);
   if (!other)
     return {};
@@ -91,7 +86,7 @@ Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const
     return {};
   }
   const CudaFamily *linking = ahead_.begin(question);
-  return linking ? Instead{other, linking} : Instead{};
+  return linking ? Resources::Instead{other, linking} : Resources::Instead{};
 }
 
 } // namespace annudf::runtime::cuda

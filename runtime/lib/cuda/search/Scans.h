@@ -12,6 +12,8 @@
 #include "Pipeline.h"
 #include "cuda/link/LinksAhead.h"
 
+#include <optional>
+
 namespace annudf::runtime::cuda {
 
 /// Scan kernels, loaded on one device. Thread-safe.
@@ -23,19 +25,16 @@ public:
   /// the metric's manifest.
   FamilyKernels get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
                     SearchStats &stats);
-  /// Those that batches need where all of them are loaded; else none.
-  ScanKernels loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
-                     ScanElements elements);
-  /// What runs a search sooner than the families that its batches need: its kernel is there, and
-  /// the first of those is `linking` in the background. Mostly nothing: they are there, or worth
-  /// waiting for.
-  struct Instead {
-    const CudaFamily *family = nullptr, *linking = nullptr;
-  };
-  /// \param total  queries of the search.
-  Instead insteadOf(std::span<const CudaFamily *const> needed, const MetricView &metric,
-                    ScanElements elements, const SearchPlan &plan, uint64_t total,
-                    SearchStats &stats);
+  /// The family's where all of them are loaded; else nothing.
+  std::optional<FamilyKernels> loaded(const CudaFamily &family, const MetricView &metric,
+                                      ScanElements elements);
+  /// What runs a search sooner than the family that it needs: its kernel is there, and the needed
+  /// one is linked in the background. Mostly nothing: that is there, or worth waiting for.
+  /// \param work  of all queries.
+  /// \param rows  that all of them scan, at most.
+  Resources::Instead insteadOf(const CudaFamily &needed, const MetricView &metric,
+                               ScanElements elements, const Workload &work, const Machine &machine,
+                               double rows, SearchStats &stats);
 
 private:
   std::shared_ptr<const ScanKernel> get(const MetricView &metric, const ScanTarget &target,

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A backend has kernel families. Each says what it needs and what a search would cost it;
-// the planner takes the cheapest that can run the search. How it is run is the backend's. Nothing
-// here needs a device, so that plans are tested without one.
+// A backend has kernel families. Each says what it needs and what a search would cost it; the
+// planner takes the cheapest that can run the search, and asks the backend for what is there beside
+// metric and index (Resources). The plan is a value that the backend runs. Nothing here needs a
+// device, so that plans are tested without one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,32 +17,42 @@
 #define ANNUDF_RUNTIME_ENGINE_PLAN_H
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/engine/Reason.h"
 #include "annudf/runtime/rows/RowStore.h"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace annudf::runtime {
 
-/// Hooks, a bit each: plans are made for every search, where nothing may ask for memory.
-class HookSet {
+/// Enumerators, a bit each: plans are made for every search, where nothing may ask for memory.
+template <class Enum> class EnumSet {
 public:
-  constexpr HookSet() = default;
-  constexpr HookSet(std::initializer_list<annudf_hook> hooks) {
-    for (annudf_hook hook : hooks)
-      insert(hook);
+  constexpr EnumSet() = default;
+  constexpr EnumSet(std::initializer_list<Enum> values) {
+    for (Enum value : values)
+      insert(value);
   }
-  constexpr void insert(annudf_hook hook) { bits_ |= bit(hook); }
-  constexpr bool contains(annudf_hook hook) const { return bits_ & bit(hook); }
-  friend constexpr bool operator==(const HookSet &, const HookSet &) = default;
+  constexpr void insert(Enum value) { bits_ |= bit(value); }
+  constexpr bool contains(Enum value) const { return bits_ & bit(value); }
+  constexpr bool empty() const { return bits_ == 0; }
+  /// The least that the other has not. \pre there is one.
+  constexpr Enum firstNotIn(const EnumSet &other) const {
+    return static_cast<Enum>(std::countr_zero(bits_ & ~other.bits_));
+  }
+  constexpr bool isWithin(const EnumSet &other) const { return (bits_ & ~other.bits_) == 0; }
+  friend constexpr bool operator==(const EnumSet &, const EnumSet &) = default;
 
 private:
-  static constexpr uint64_t bit(annudf_hook hook) { return uint64_t(1) << hook; }
+  static constexpr uint64_t bit(Enum value) { return uint64_t(1) << value; }
   uint64_t bits_ = 0;
 };
+
+using HookSet = EnumSet<annudf_hook>;
 
 /// What of a search decides how it is run.
 struct Workload {
@@ -53,8 +64,8 @@ struct Workload {
   /// Dimensions in which it may be summed up packed, of rows and queries of the index's element (of
   /// the one with most where there is no index); 0: in none.
   int32_t packedDims = 0;
-  /// Why no bounds of it can be computed by matrix products, a text that stays; null: they can.
-  const char *noForm = "it is not proved to be a quadratic form";
+  /// Why no bounds of its distances can be computed by matrix products; None: they can.
+  Reason noBounds = Reason::NoForm;
   /// Nodes of such a form, where its coefficients are computed for each query; 0: for all alike.
   uint32_t ownNodes = 0;
   /// Whether such a form is the distance itself, without finalize, or normalised.
@@ -117,12 +128,12 @@ struct Machine {
   double productCost = 0;
 };
 
-/// What a family needs. An empty list: anything will do.
+/// What a family needs. An empty set: anything will do.
 struct FamilyNeeds {
-  std::vector<annudf_hook> hooks = {}; ///< That the metric must define.
-  std::vector<annudf_accumulator> accumulators = {};
-  std::vector<annudf_compute> computes = {};
-  std::vector<annudf_element> elements = {};
+  HookSet hooks = {}; ///< That the metric must define.
+  EnumSet<annudf_accumulator> accumulators = {};
+  EnumSet<annudf_compute> computes = {};
+  EnumSet<annudf_element> elements = {};
   int32_t arch = 0;      ///< The oldest.
   bool onlyArch = false; ///< Whether it is the only one, too.
 };
@@ -138,48 +149,103 @@ public:
   virtual bool isFor(const Workload &) const { return true; }
   /// The same of machines, for which another family does this one's work.
   virtual bool isForMachine(const Machine &) const { return true; }
-  /// "" if the search fits this machine, beyond what needs() says; else why not.
-  virtual std::string unfit(const Workload &, const Machine &) const { return ""; }
+  /// Why the search does not fit this machine, beyond what needs() says.
+  virtual Refusal unfit(const Workload &, const Machine &) const { return {}; }
   /// How long the scan would take, in units that the families of one backend share.
   virtual double cost(const Workload &, const Machine &) const = 0;
   /// What the cost comes from, for people: "1.2 pairs a list".
   virtual std::string explain(const Workload &, const Machine &) const = 0;
 };
 
-/// "" if nothing that the family's needs() names is missing, else what.
-std::string whatIsMissing(const KernelFamily &family, const Workload &, const Machine &);
+/// What of the family's needs() is missing.
+Refusal whatIsMissing(const KernelFamily &family, const Workload &, const Machine &);
 
-/// "" if the family can run the search, else why not.
-std::string whyNot(const KernelFamily &family, const Workload &, const Machine &);
+/// Why the family cannot run the search.
+Refusal whyNot(const KernelFamily &family, const Workload &, const Machine &);
 
 /// The place of the one that has the name. \throws Error(Usage) naming all where none has.
 size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name);
 
-/// What a search is refused with that asks for a family which cannot run it.
-Error familyRefusal(const std::string &family, const std::string &why);
-
 /// What the reason for a choice ends in where the caller made it.
 inline constexpr const char *kByName = "; asked for by its name";
 
-/// What was chosen.
-struct Choice {
-  size_t family = 0;    ///< Its place among those that were to choose from.
-  std::string refusals; ///< What the others lack that cannot run the search; mostly "".
+/// Families that cannot run a search which they are meant for, each once; mostly none.
+class RefusedFamilies {
+public:
+  struct One {
+    const KernelFamily *family = nullptr;
+    Refusal why;
+  };
+  /// \throws std::logic_error where a backend has more than there is room for.
+  void add(const KernelFamily &family, Refusal why);
+  bool contains(const KernelFamily &family) const;
+  const One *begin() const { return all_.data(); }
+  const One *end() const { return all_.data() + count_; }
+
+private:
+  std::array<One, 16> all_; ///< A plan asks for no memory.
+  size_t count_ = 0;
 };
 
-/// The cheapest of the families that can run the search; of equal ones the first. Where the
+/// How a search is run: made once a search, and never changed.
+struct ExecutionPlan {
+  const KernelFamily *const family;
+  const int64_t batch; ///< Queries of every batch but the last, which may have fewer.
+  const Workload work; ///< Of all queries.
+  const Machine machine;
+  const RefusedFamilies refused; ///< Others.
+  const Refusal without;         ///< What the family does without, though it was planned.
+  /// What is being linked while another family runs the search; null: nothing.
+  const KernelFamily *const linking;
+
+  /// The workload of a batch of so many queries.
+  Workload workOf(int64_t queries) const;
+};
+
+/// Why the plan is as it is: "3.12 queries a list: up to 8 share a reading, 5 % of rows pass; not
+/// staged: coordinates take 64 bits".
+std::string textOf(const ExecutionPlan &plan);
+
+/// What a backend says of one search to its planner, beside what families cost.
+class Resources {
+public:
+  virtual ~Resources() = default;
+  /// Queries of each batch but the last, if the family runs the search.
+  virtual int64_t batchOf(const KernelFamily &, const Workload &work) { return work.queries; }
+
+  struct Admission {
+    enum class Verdict : uint8_t {
+      Admitted,
+      Refused, ///< The next best family is asked.
+      Changed  ///< The workload has changed, and the cheapest is found anew.
+    } verdict = Verdict::Admitted;
+    Refusal why = {}; ///< Of Changed: what the search does without, to be told.
+  };
+  /// Makes, or finds, what the family takes beside metric and index.
+  virtual Admission admit(const KernelFamily &, Workload &) { return {}; }
+
+  struct Instead {
+    const KernelFamily *family = nullptr, *linking = nullptr;
+  };
+  /// What runs the search while the family that was chosen is linked; nothing where it waits.
+  virtual Instead insteadOf(const KernelFamily &, const Workload &) { return {}; }
+};
+
+/// The plan of a search by the cheapest family that can run it; of equal ones the first. Where the
 /// workload names one it is that one or none: what isFor() passes over is a matter of speed.
 /// \throws Error(Input) naming what each lacks where none can, or the named one, Error(Usage)
 /// naming those that there are where none has the name.
-Choice pick(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
+ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &,
+                       const Machine &, Resources &);
+/// The same of a search that is not run, as if all that families take were there.
+ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &,
+                       const Machine &);
 
-/// The same, and why, for people.
-struct Plan {
-  size_t family = 0; ///< Its place among those that were to choose from.
-  std::string name, why;
+/// For tests: how many plans the calling thread has made, and how many texts of plans and reasons.
+struct PlannerCounts {
+  uint64_t plans = 0, texts = 0;
 };
-
-Plan choose(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
+PlannerCounts &plannerCounts();
 
 } // namespace annudf::runtime
 

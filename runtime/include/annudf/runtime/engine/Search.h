@@ -106,6 +106,9 @@ struct SearchStats {
   }
 };
 
+/// Says what runs a search, and why: words are made here alone, for who asks for statistics.
+void tell(const ExecutionPlan &plan, SearchStats &stats);
+
 /// The share of pairs that are NaN above which users are warned.
 inline constexpr double kNanShare = ANNUDF_DEFAULT_NAN_SHARE;
 
@@ -178,7 +181,7 @@ public:
   virtual void precompile(const MetricView &metric, ScanElements elements,
                           SearchStats *stats = nullptr) = 0;
   /// Its kernel families, of which plan() takes one for a search.
-  virtual std::vector<const KernelFamily *> families() const = 0;
+  virtual std::span<const KernelFamily *const> families() const = 0;
   virtual Machine machine() const = 0;
   /// Whether a family has the name, "" being the planner's choice. \throws Error(Usage) if none
   /// has.
@@ -187,7 +190,7 @@ public:
       (void)familyNamed(families(), name);
   }
   /// What a search would run, without running it. \throws Error naming what each family lacks.
-  Plan plan(const Workload &work) const { return choose(families(), work, machine()); }
+  ExecutionPlan plan(const Workload &work) const { return makePlan(families(), work, machine()); }
   virtual std::string describe() const = 0;
 };
 
