@@ -121,7 +121,7 @@ private:
   const ScanElements elements;
   const Machine machine;
   const uint64_t total;
-  std::optional<FamilyKernels> loaded; ///< Of the family that was admitted.
+  std::optional<FamilyKernels> loaded; ///< The admitted family's.
 };
 
 namespace {

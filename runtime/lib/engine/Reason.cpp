@@ -20,8 +20,8 @@ namespace {
 
 struct Words {
   Reason reason;
-  /// {0}, {1} and {2} are numbers, {hook} and the like the first as the ABI spells it, {words} those
-  /// of the refusal.
+  /// {0}, {1} and {2} are numbers, {hook} and the like the first as the ABI spells it, {words}
+  /// those of the refusal.
   std::string_view text;
 };
 
@@ -104,8 +104,7 @@ std::string textOf(const Refusal &refusal) {
   std::string_view rest = kWords[at].text;
   for (size_t open; (open = rest.find('{')) != std::string_view::npos;) {
     const size_t close = rest.find('}', open);
-    text.append(rest.substr(0, open)) +=
-        valueOf(rest.substr(open + 1, close - open - 1), refusal);
+    text.append(rest.substr(0, open)) += valueOf(rest.substr(open + 1, close - open - 1), refusal);
     rest.remove_prefix(close + 1);
   }
   return text.append(rest);

@@ -212,7 +212,7 @@ TEST(MatrixScan, ASearchIsPlannedOnceAndToldOnlyWithStatistics) {
       const std::vector<float> w = {1, weight, 1, 1};
       const BoundCaptures captures = BoundCaptures::bindViews(
           metric.artifact.manifest, 4, {{"w", runtime::test::given("f32", {4}, w.data(), 4)}});
-      for (int time = 0; time < 3; ++time) // Of which the first may not keep rows.
+      for (int time = 0; time < 3; ++time) // The first may keep no rows.
         for (const bool isTold : {false, true}) {
           SearchStats stats;
           const PlannerCounts before = plannerCounts();

@@ -142,7 +142,7 @@ private:
   }
 };
 
-/// Of a kernel after which Exact.cu finds the rows by the hooks, why that cannot be.
+/// Why Exact.cu cannot find the rows by the hooks after a kernel.
 Refusal unfitForExact(const Workload &work, const Machine &machine) {
   if (work.k > ANNUDF_EXACT_MOST_K)
     return {Reason::ManyBest, ANNUDF_EXACT_MOST_K};

@@ -191,7 +191,7 @@ private:
 struct ExecutionPlan {
   const KernelFamily *const family;
   const int64_t batch; ///< Queries of every batch but the last, which may have fewer.
-  const Workload work; ///< Of all queries.
+  const Workload work; ///< The search, of all queries.
   const Machine machine;
   const RefusedFamilies refused; ///< Others.
   const Refusal without;         ///< What the family does without, though it was planned.
@@ -219,7 +219,7 @@ public:
       Refused, ///< The next best family is asked.
       Changed  ///< The workload has changed, and the cheapest is found anew.
     } verdict = Verdict::Admitted;
-    Refusal why = {}; ///< Of Changed: what the search does without, to be told.
+    Refusal why = {}; ///< For Changed, what the search does without; it is told.
   };
   /// Makes, or finds, what the family takes beside metric and index.
   virtual Admission admit(const KernelFamily &, Workload &) { return {}; }

@@ -80,7 +80,8 @@ struct Refusal {
 
   Reason reason = Reason::None;
   std::array<uint64_t, 3> numbers = {};
-  std::shared_ptr<const std::string> words; ///< NotBound and NotKept have them from where they arose.
+  std::shared_ptr<const std::string>
+      words; ///< NotBound and NotKept have them from where they arose.
 };
 
 /// In a user's words; "" of None. \throws std::logic_error naming a value that is no reason.
