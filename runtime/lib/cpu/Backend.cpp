@@ -123,7 +123,7 @@ private:
   /// How pairs are scanned.
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
-    Survivors *found = nullptr;        ///< If not null, what comes of rows that are kept.
+    Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
     Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
   };
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
