@@ -37,9 +37,9 @@ namespace {
 /// fewer by itself; of larger ones the copies would take long to optimise.
 constexpr uint64_t kMostUnrolled = 256;
 
-/// What both sides of a branch may weigh that a GPU selects between. Smaller ones cost up to 5.8
-/// times as long as branches, and larger ones less than twice; a side of this weight that no thread
-/// takes costs 1.6 times as long as a select (H200, docs/benchmarks/h200.md).
+/// Up to this weight of both sides a GPU selects. Lighter branches took up to 5.8 times as long as
+/// selects, heavier ones less than twice. The price: a side of this weight that no thread takes is
+/// 1.6 times as dear as it was (H200, docs/benchmarks/h200.md).
 constexpr uint64_t kMostSelectedOnGpu = 19;
 
 class Straightening {
