@@ -238,10 +238,10 @@ struct FakeResources final : Resources {
   }
   Instead insteadOf(const KernelFamily &, const Workload &) override { return instead; }
 
-  std::string lacking = {};
+  std::string lacking;
   Instead instead = {};
   int64_t most = 1000;
-  std::string asked = {};
+  std::string asked;
 };
 
 TEST(Plan, AsksTheBackendForWhatTheCheapestTakes) {
