@@ -33,8 +33,13 @@ struct Compilers {
   int users = 0;
   int forks = 0; ///< Who begins to use a compiler lets them go first.
 };
-Compilers &compilers = *new Compilers; // Threads outlive statics.
-thread_local int uses = 0;             ///< By this thread.
+union Undestroyed { // Threads outlive statics.
+  Compilers value;
+  Undestroyed() noexcept : value() {}
+  ~Undestroyed() {}
+} undestroyed;
+Compilers &compilers = undestroyed.value;
+thread_local int uses = 0; ///< By this thread.
 constexpr std::chrono::seconds kLongestWait{60};
 
 void beforeFork() {
