@@ -126,9 +126,9 @@ TEST(Compiler, BytecodeCompilesToTheSameArtifact) {
 /// Each starts a process to read it. None waits for the others, who would wait for it.
 TEST(Compiler, ThreadsReadBytecodeAtOnce) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back([] {
+  std::vector<std::jthread> threads(4);
+  for (std::jthread &thread : threads)
+    thread = std::jthread([] {
       for (int turn = 0; turn < 4; ++turn)
         EXPECT_NO_THROW((void)compileMetricFile(
             ANNUDF_EXAMPLES "/../../../test/lit/Dialect/Inputs/1.0/weighted_l2.mlirbc",
