@@ -64,6 +64,15 @@ std::vector<float> centerOfRows(const float *sample, size_t count, size_t stride
   return center;
 }
 
+std::vector<float> centerOfRows(const MatrixView &rows) {
+  const std::vector<uint32_t> chosen = rowsOfCenter(rows.rows);
+  const auto dims = static_cast<size_t>(rows.dims);
+  std::vector<float> sample(chosen.size() * dims);
+  for (size_t i = 0; i < chosen.size(); ++i)
+    convertRows(rows, chosen[i], chosen[i] + int64_t(1), sample.data() + i * dims);
+  return centerOfRows(sample.data(), chosen.size(), dims, rows.dims);
+}
+
 IndexParams paramsOfOneList(const MatrixView &rows, bool missingValues, int threads) {
   IndexParams params;
   params.nLists = 1, params.threads = threads;
@@ -101,16 +110,9 @@ Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads, 
   const IndexParams params = paramsOfOneList(rows, missingValues, threads);
   checkBase(rows, params, ids.first);
   const int64_t largest = checkIdsOfRows(ids, rows.rows);
-  const std::vector<uint32_t> chosen = rowsOfCenter(rows.rows);
-  const auto dims = static_cast<size_t>(rows.dims);
-  std::vector<float> sample(chosen.size() * dims);
-  for (size_t i = 0; i < chosen.size(); ++i)
-    convertRows(rows, chosen[i], chosen[i] + int64_t(1), sample.data() + i * dims);
 
-  IndexParts parts = {rows.element, rows.dims,
-                      rows.rows,    params.metric,
-                      threads,      centerOfRows(sample.data(), chosen.size(), dims, rows.dims),
-                      nullptr};
+  IndexParts parts = {rows.element, rows.dims,          rows.rows, params.metric,
+                      threads,      centerOfRows(rows), nullptr};
   if (params.missingValues)
     parts.fill = parts.centers;
   Index index(std::move(parts));

@@ -26,6 +26,8 @@ std::vector<uint32_t> rowsOfCenter(int64_t rows);
 /// The mean of the values that are there, 0 where none is.
 /// \param sample  `count` rows as floats, `stride` floats apart.
 std::vector<float> centerOfRows(const float *sample, size_t count, size_t stride, int32_t dims);
+/// The same of rows in host memory.
+std::vector<float> centerOfRows(const MatrixView &rows);
 
 /// What a build of these rows in one list refuses, but for coordinates; its parameters.
 IndexParams paramsOfOneList(const MatrixView &rows, bool missingValues, int threads);

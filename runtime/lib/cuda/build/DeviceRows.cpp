@@ -40,7 +40,6 @@ public:
 
   /// As centerOfRows, of rows on the device.
   std::vector<float> centerThere();
-  std::vector<float> centerHere() const;
   /// Room for the rows, whose padding is there.
   void makeRoom(const std::vector<float> &center);
   /// Rows from `first` on, which are at `from` on the device, to their groups.
@@ -77,15 +76,6 @@ std::vector<float> RowsBuilder::centerThere() {
   ANNUDF_CUDA(cuMemcpyDtoHAsync, sample.data(), floats.device(), floats.size(), stream_);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   return centerOfRows(sample.data(), count, stride, rows_.dims);
-}
-
-std::vector<float> RowsBuilder::centerHere() const {
-  const std::vector<uint32_t> chosen = rowsOfCenter(rows_.rows);
-  const auto dims = size_t(rows_.dims);
-  std::vector<float> sample(chosen.size() * dims);
-  for (size_t i = 0; i < chosen.size(); ++i)
-    convertRows(rows_, chosen[i], chosen[i] + int64_t(1), sample.data() + i * dims);
-  return centerOfRows(sample.data(), chosen.size(), dims, rows_.dims);
 }
 
 void RowsBuilder::makeRoom(const std::vector<float> &center) {
@@ -187,7 +177,7 @@ BuiltIndex IndexBuilder::rowsFromHost(const MatrixView &rows, const RowsParams &
   const int64_t largest = checkIdsOfRows(params.ids, rows.rows);
   const OwnStream stream(context_);
   RowsBuilder builder(context_, kernels_, made, rows, stream.get());
-  builder.makeRoom(builder.centerHere());
+  builder.makeRoom(centerOfRows(rows));
   const auto bytes = uint64_t(bytesOfRow(rows.element, rows.dims));
   const PinnedPieces::Units units = {uint64_t(rows.rows), bytes};
   const uint64_t atOnce = pieces.atOnce(units);
