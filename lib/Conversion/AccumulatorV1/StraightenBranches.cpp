@@ -115,7 +115,8 @@ private:
     return false;
   }
 
-  /// Of a host; elsewhere a function of libm is called for one row at a time (VectorMath.cpp).
+  /// Asked of a host. Without it a function of libm is called for one row at a time
+  /// (VectorMath.cpp).
   bool hasVectorMath() const {
     const llvm::Triple triple(target.triple);
     return triple.isOSLinux() && triple.getArch() == llvm::Triple::x86_64;

@@ -277,7 +277,8 @@ public:
       : backend(backend), one(one), batch(batch), probes(probes), abandon(abandon),
         reporter(reporter), stage(stage) {}
 
-  double rows = 0, unbounded = 0; ///< Of the pairs, where stages are timed; the latter by scan().
+  /// Sums over the pairs, where stages are timed; scan() adds the latter.
+  double rows = 0, unbounded = 0;
 
   void scan(uint32_t from, uint32_t to) override {
     unbounded += scanProbes(from, to, {nullptr, nullptr, &abandon});
@@ -312,7 +313,7 @@ private:
   Abandon &abandon;
   Reporter &reporter;
   StageTimer &stage;
-  std::optional<Survivors> found; ///< Of rows that are kept.
+  std::optional<Survivors> found; ///< What comes of rows that are kept.
 };
 
 template <class Results>

@@ -186,7 +186,7 @@ TEST(CpuJit, AForkWaitsForALink) {
     });
     while (!begun)
       std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // Of some 60.
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // A link takes some 60.
     whole += statusOfChild([&] { return linked.load(); }) == 0;
   }
   EXPECT_GT(whole, 0);

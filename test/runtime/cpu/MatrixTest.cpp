@@ -344,7 +344,7 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   const Index alone = indexOf(apart, 1);
   EXPECT_EQ(evaluated(alone, metric, queries, 1, {.candidates = Lists{1}}), 1);
   EXPECT_EQ(evaluated(alone, metric, queries, 1, {.candidates = Lists{1}}),
-            1); // Of rows that are kept.
+            1); // Rows are kept.
   EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.candidates = Lists{1}}, "groups"),
             5000);
 

@@ -34,7 +34,7 @@ struct RowTerms {
 
 /// Some groups of a list, converted.
 struct RowBlock {
-  const uint32_t *words; ///< Of f32 rows, as RowStore.h has them.
+  const uint32_t *words; ///< f32 rows, as RowStore.h has them.
   int32_t groups, rowWords, dims;
   const RowTerms *terms;      ///< Of each dimension.
   float error, constantError; ///< Of a row's part: times the squared norm, and beside it.

@@ -70,7 +70,7 @@ struct Pipeline {
   bool isRanked;      ///< Whether lists are ranked for a query by their centers.
   bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
-  std::shared_ptr<const BoundRows> bound; ///< Of the family "matrix"; null for all others.
+  std::shared_ptr<const BoundRows> bound; ///< For the family "matrix"; null for all others.
   /// Where lists that the caller names would stand for the query with number 0, const uint32_t *,
   /// nProbes a query; none: all lists are scanned, or they are ranked.
   std::optional<uint64_t> given;

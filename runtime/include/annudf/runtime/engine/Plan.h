@@ -157,7 +157,7 @@ public:
   virtual std::string explain(const Workload &, const Machine &) const = 0;
 };
 
-/// What of the family's needs() is missing.
+/// Which of the family's needs() is missing.
 Refusal whatIsMissing(const KernelFamily &family, const Workload &, const Machine &);
 
 /// Why the family cannot run the search.
