@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -20,12 +21,15 @@
 namespace annudf::test {
 
 /// What waitpid says of a process that ends with whether `work` succeeds. A hang ends by a signal.
-template <class Work> int statusOfChild(const Work &work) {
+/// `onFork` is called here, while the child works.
+template <class Work>
+int statusOfChild(const Work &work, const std::function<void()> &onFork = [] {}) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
     ::_exit(work() ? 0 : 1);
   }
+  onFork();
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   return status;
