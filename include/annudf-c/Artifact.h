@@ -7,7 +7,7 @@
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
 |* An artifact is one compiled metric, or filter (annudf_artifact_role);      *|
-|* docs/artifact.md describes the file.                                       *|
+|* docs/spec/artifact.md describes the file.                                       *|
 |* It never changes once made. annudf-c/Support.h has the rules of all calls. *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
@@ -135,14 +135,14 @@ ANNUDF_CAPI_EXPORTED const char *annudf_artifact_verified_by(const annudf_artifa
  * NULL. */
 ANNUDF_CAPI_EXPORTED bool annudf_artifact_missing_values(const annudf_artifact *artifact);
 
-/** What annudf1_scan_contract() of its code has to return (docs/artifact.md). 0 for NULL. */
+/** What annudf1_scan_contract() of its code has to return (docs/spec/artifact.md). 0 for NULL. */
 ANNUDF_CAPI_EXPORTED uint64_t annudf_artifact_contract(const annudf_artifact *artifact);
 
 ANNUDF_CAPI_EXPORTED void annudf_artifact_destroy(annudf_artifact *artifact);
 
 /*===-- What the ABI knows ------------------------------------------------===*/
 
-/** A row of a table of the ABI (docs/abi.md, 7). Texts live for ever; what a table does not
+/** A row of a table of the ABI (docs/spec/abi.md, 7). Texts live for ever; what a table does not
  * have is 0 or "". */
 typedef struct annudf_table_row {
   size_t size;          /**< sizeof(annudf_table_row), set by the caller. */

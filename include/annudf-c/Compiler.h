@@ -37,7 +37,7 @@ typedef struct annudf_diagnostic {
   annudf_severity severity; /**<                                                          */
   int32_t line, column;     /**< From 1; 0 where the place is not known so exactly.        */
   const char *file;         /**< As given as origin or in the source; "" if unknown.       */
-  const char *rule;         /**< Label of the rule in docs/abi.md, "L2"; "" if none.       */
+  const char *rule;         /**< Label of the rule in docs/spec/abi.md, "L2"; "" if none.       */
   const char *message;      /**< One line, the rule in it as "[L2]"; notes follow after "; ". */
 } annudf_diagnostic;
 
@@ -98,7 +98,8 @@ typedef struct annudf_lower_options {
   const char *inline_captures; /**< As annudf_compile_options. */
   int32_t import_frontend;     /**< As annudf_compile_options. */
   /** ABI whose functions the metric becomes: "annudf.accumulator.v1" (also for NULL), or
-   * "rapids.cuvs.ivf_flat.metric.v1", of which docs/device-udf.md says what a metric may need. */
+   * "rapids.cuvs.ivf_flat.metric.v1", of which docs/use/device-udf.md says what a metric may need.
+   */
   const char *target_abi;
   const char *symbol; /**< Name of the function of the latter; NULL or "": "annudf_metric_NAME". */
 } annudf_lower_options;
@@ -108,7 +109,7 @@ typedef struct annudf_lower_options {
  *                 libNVVM reads, for every architecture; "ptx": text; "ltoir": bytes;
  *                 "device-bitcode" and "host-bitcode": LLVM's, of NVPTX and of this machine;
  *                 "properties": what is proved of a metric's formula, and why the rest is not,
- *                 as JSON (docs/numerics.md, "As data").
+ *                 as JSON (docs/spec/numerics.md, "As data").
  * \param options  may be NULL. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_lower(const char *source, size_t size, const char *origin,
                                                 const char *target,
@@ -147,7 +148,7 @@ typedef struct annudf_cuda_source_options {
   int32_t missing_values; /**< Not 0: the source knows what to do with a NaN.             */
 } annudf_cuda_source_options;
 
-/** Compiles CUDA C++ with NVRTC. docs/cuda-source.md has the two forms that it takes. The
+/** Compiles CUDA C++ with NVRTC. docs/develop/cuda-source.md has the two forms that it takes. The
  * artifact is not marked as verified: its prototypes are checked, what it does is not; it
  * holds code for GPUs only.
  * \param options  may be NULL.

@@ -24,7 +24,7 @@ extern "C" {
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Annudf, annudf);
 
 /** Everything that a text with metrics may hold: the dialect, those of bodies and of the lowered
- *  form, and those of the frontend form (docs/frontend-form.md). */
+ *  form, and those of the frontend form (docs/spec/frontend-form.md). */
 MLIR_CAPI_EXPORTED void mlirRegisterAnnudfDialects(MlirDialectRegistry registry);
 
 /** Every pass and every pipeline whose name begins with `annudf-`, for mlirParsePassPipeline. May

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The whole C++ API: indexes, searches, and metrics that are lambdas. Header-only, C++20, over the
-// C API (annudf-c); it needs libannudf and nothing else, no header of LLVM or CUDA. docs/cpp.md is
-// the guide. Exceptions are needed, run-time type information is not (-fno-rtti).
+// C API (annudf-c); it needs libannudf and nothing else, no header of LLVM or CUDA. docs/use/cpp.md
+// is the guide. Exceptions are needed, run-time type information is not (-fno-rtti).
 //
 // Failing calls throw annudf::error. Handles of metrics, filters, artifacts and backends are copied
 // by reference and never change; indexes and matrices are moved. Const functions may be called from

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "Finalize" and "Normalised", says why each step holds.
+// docs/spec/numerics.md, "Finalize" and "Normalised", says why each step holds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ struct Ratio {
 };
 
 /// Which of five fields are the sums of x and y, and of x², x y and y²; and what finalize makes of
-/// them. docs/numerics.md, "Less their means".
+/// them. docs/spec/numerics.md, "Less their means".
 class Means {
 public:
   /// \param sums     fields of x and y.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "Less their means", says why each step holds.
+// docs/spec/numerics.md, "Less their means", says why each step holds.
 //
 //===----------------------------------------------------------------------===//
 

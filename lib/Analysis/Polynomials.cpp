@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md has the induction of which each function here is a step.
+// docs/spec/numerics.md has the induction of which each function here is a step.
 //
 //===----------------------------------------------------------------------===//
 

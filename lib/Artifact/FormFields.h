@@ -44,7 +44,7 @@ inline bool isNumber(double value) {
 /// "dim"
 std::string spellIndex(const EntryIndex &index);
 
-/// The "form" map of docs/artifact.md.
+/// The "form" map of docs/spec/artifact.md.
 Map formToFields(const QuadraticForm &form);
 
 /// The same with what is in no file, as it would only repeat it: the texts that people read.

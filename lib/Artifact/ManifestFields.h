@@ -14,7 +14,7 @@
 
 namespace annudf {
 
-/// The "manifest" map of docs/artifact.md, payload entries included.
+/// The "manifest" map of docs/spec/artifact.md, payload entries included.
 Map manifestToFields(const Artifact &artifact);
 
 /// \throws Error(Input) naming `origin` and the field at fault. Payload entries are

@@ -17,7 +17,7 @@
 
 namespace annudf {
 
-/// The "monotone" map of docs/artifact.md.
+/// The "monotone" map of docs/spec/artifact.md.
 Map monotoneToFields(const MonotoneDistance &monotone);
 
 /// \param fail  throws, saying what is wrong with a field: (".where", "must be a list").

@@ -17,7 +17,7 @@
 namespace annudf::compiler {
 
 /// JSON of what annudf-infer-properties says, and of what is not proved why and where:
-/// docs/numerics.md, "As data", has its fields. The module must have been verified.
+/// docs/spec/numerics.md, "As data", has its fields. The module must have been verified.
 std::string propertiesToJson(ir::MetricOp metric, const Messages &messages);
 
 } // namespace annudf::compiler

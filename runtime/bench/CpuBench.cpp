@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One JSON line for the link, one for each batch size. docs/benchmarks/cpu.py runs
+// One JSON line for the link, one for each batch size. docs/results/cpu.py runs
 // it in turns with FAISS.
 //
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "The bound", derives every term. For host and kernels, as FormNodes.h.
+// docs/spec/numerics.md, "The bound", derives every term. For host and kernels, as FormNodes.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The compiler's diagnostics, their tests and docs/abi.md."""
+"""The compiler's diagnostics, their tests and docs/spec/abi.md."""
 import hashlib
 import re
 import subprocess
@@ -165,7 +165,7 @@ def partial_messages(tool):
 
 
 def rows_in_docs(text):
-    """Cells of each rule's row of docs/abi.md: label, reason, message, file."""
+    """Cells of each rule's row of docs/spec/abi.md: label, reason, message, file."""
     for line in text.splitlines():
         cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)]
         if len(cells) >= 6 and re.fullmatch(r"[A-Z]\d+", cells[1]):
@@ -173,7 +173,7 @@ def rows_in_docs(text):
 
 
 def rules_in_docs(text):
-    """label -> message of each table row of docs/abi.md."""
+    """label -> message of each table row of docs/spec/abi.md."""
     rows = rows_in_docs(text)
     return {label: (message.strip("`").replace("\\|", "|"), path.strip("`")) for label, _, message, path in rows}
 
@@ -197,14 +197,14 @@ AT_READING = re.compile(r"((?:[A-Z]\d+(?:–[A-Z]\d+)?(?:, )?)+) are checked whe
 
 
 def reading_problem(docs, found, documented):
-    """None if docs/abi.md names the rules that ops check by themselves, which is whenever a module is read."""
+    """None if docs/spec/abi.md names the rules that ops check by themselves, which is whenever a module is read."""
     rules = {match[1] for path, _, text in found if path.is_relative_to("lib/Dialect/IR") and (match := LABEL.match(text))}
     letters = list(dict.fromkeys(label[0] for label in documented))
     should = spelled(sorted(rules & set(documented), key=lambda label: (letters.index(label[0]), int(label[1:]))))
     said = AT_READING.search(" ".join(docs.split()))
     if said and said[1] == should:
         return None
-    return f"docs/abi.md: the rules that are checked whenever a module is read are {should}, not {said[1] if said else 'told'}"
+    return f"docs/spec/abi.md: the rules that are checked whenever a module is read are {should}, not {said[1] if said else 'told'}"
 
 
 # Beside the rows: the ops that rule B1 allows, and the limits.
@@ -213,7 +213,7 @@ RECORD = re.compile(r"<!-- rules: edition (\d+), digest ([0-9a-f]+) -->")
 
 
 def edition_problem(text, confirm=None):
-    """None if the rules in docs/abi.md are those that were recorded for the edition of Artifact.h; else what is wrong.
+    """None if the rules in docs/spec/abi.md are those that were recorded for the edition of Artifact.h; else what is wrong.
 
     With `confirm`, a path, the record is written there.
     """
@@ -223,25 +223,25 @@ def edition_problem(text, confirm=None):
     digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
     record = RECORD.search(text)
     if not record:
-        return "docs/abi.md has no line <!-- rules: edition N, digest ... -->"
+        return "docs/spec/abi.md has no line <!-- rules: edition N, digest ... -->"
     if (int(record[1]), record[2]) == (edition, digest):
         return None
     if confirm:
         confirm.write_text(RECORD.sub(f"<!-- rules: edition {edition}, digest {digest} -->", text))
         return None
     if int(record[1]) != edition and record[2] == digest:
-        return (f"docs/abi.md: the rules are those of edition {record[1]}, but kRulesEdition of Artifact.h is {edition}; put it back, "
+        return (f"docs/spec/abi.md: the rules are those of edition {record[1]}, but kRulesEdition of Artifact.h is {edition}; put it back, "
                 f"or, if what a rule refuses changed without its text, run scripts/check diagnostics --confirm")
-    return (f"docs/abi.md: the rules are not those that were recorded for edition {record[1]}. If one was added or refuses more, "
+    return (f"docs/spec/abi.md: the rules are not those that were recorded for edition {record[1]}. If one was added or refuses more, "
             f"raise kRulesEdition of include/annudf/Artifact/Artifact.h (it is {edition}): artifacts say by which rules they "
             f"were verified. If only words changed, or a rule refuses less, leave it. Then run scripts/check diagnostics --confirm")
 
 
 def check_diagnostics(options):
-    """Compares the compiler's diagnostics with its tests and with docs/abi.md.
+    """Compares the compiler's diagnostics with its tests and with docs/spec/abi.md.
 
     Every emitOpError, emitError, emitWarning and emitRemark below lib/ has to be expected, word for word, by a test
-    below test/. One that starts with a label such as [B4] is a rule: it needs a row in docs/abi.md with the same text,
+    below test/. One that starts with a label such as [B4] is a rule: it needs a row in docs/spec/abi.md with the same text,
     where an ellipsis stands for a value, and every row needs its diagnostic. The page names the rules of lib/Dialect/IR,
     which are checked whenever a module is read.
 
@@ -249,7 +249,7 @@ def check_diagnostics(options):
     names, types and numbers. An input counts for the op that its message names, or else for the op in the line that
     the message is at.
 
-    Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so docs/abi.md records
+    Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so docs/spec/abi.md records
     a digest of the edition's rules: label, reason and message of each, ops and limits. Rules that are not those of the
     record fail until somebody has said whether they are a new edition.
     """
@@ -279,11 +279,11 @@ def check_diagnostics(options):
             problems.append(f"{where}: [{name}] is also the label of another message: {seen[name]}")
         seen[name] = text
         if name not in documented:
-            problems.append(f"{where}: [{name}] has no row in docs/abi.md")
+            problems.append(f"{where}: [{name}] has no row in docs/spec/abi.md")
         elif documented[name] != (text, path.name):
-            problems.append(f"{where}: docs/abi.md has for [{name}]\n    {documented[name][0]} ({documented[name][1]})\n"
+            problems.append(f"{where}: docs/spec/abi.md has for [{name}]\n    {documented[name][0]} ({documented[name][1]})\n"
                             f"  but the code\n    {text} ({path.name})")
-    problems += [f"docs/abi.md: [{name}] is no diagnostic of the compiler" for name in documented if name not in seen]
+    problems += [f"docs/spec/abi.md: [{name}] is no diagnostic of the compiler" for name in documented if name not in seen]
 
     reading = reading_problem(docs, found, documented)
     problems += [reading] if reading else []
@@ -307,13 +307,13 @@ SUBCOMMANDS = [
         "diagnostics",
         check_diagnostics,
         {
-            "--list": {"action": "store_true", "help": "print a row of docs/abi.md for each rule"},
+            "--list": {"action": "store_true", "help": "print a row of docs/spec/abi.md for each rule"},
             "--confirm": {"action": "store_true", "help": "record the digest of the rules as they are"},
             "--opt": {
                 "help": "annudf-opt, all of whose messages are compared with test/lit/Dialect: a directive of "
                 "-verify-diagnostics is content with a part of the text"
             },
-            "--docs": {"type": Path, "default": ROOT / "docs" / "abi.md", "help": "another docs/abi.md, for tests"},
+            "--docs": {"type": Path, "default": ROOT / "docs/spec/abi.md", "help": "another docs/spec/abi.md, for tests"},
         },
     )
 ]

@@ -59,13 +59,13 @@ def examples_of(path):
 
 
 def check_examples(options):
-    """Runs every ```mlir block of the td files and of docs/*.md.
+    """Runs every ```mlir block of the td files and of the pages.
 
     An example that is not a whole module is put into a metric: captures and hooks into its block, other ops into its
     update, where %acc, %x, %y, %d (the dimension), %w (a capture of extent dim) and %s (a scalar capture) are there to
     be used.
     """
-    sources = sorted((ROOT / "include").rglob("*.td")) + sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
+    sources = sorted((ROOT / "include").rglob("*.td")) + sorted((ROOT / "docs").rglob("*.md")) + [ROOT / "README.md"]
     count = failures = 0
     for path in sources:
         for line, named, text in examples_of(path):

@@ -78,7 +78,7 @@ inline Quad growth(const Roundings &roundings) {
   return all;
 }
 
-/// The claim of docs/numerics.md of a finite value.
+/// The claim of docs/spec/numerics.md of a finite value.
 inline bool isWithinBound(Quad computed, const PolynomialForm &form, const std::vector<Quad> &c,
                           const Inputs &in, int moreSmall = 0) {
   const Quad exact = at(form.exact, c, in.x, in.y);

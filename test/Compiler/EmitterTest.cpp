@@ -68,7 +68,7 @@ TEST_P(Rows, ArePrintedAsLlvm7AndAccepted) {
   expectAccepted(text);
 }
 
-// One for each row of docs/nvvm-ir.md that changes what is printed.
+// One for each row of docs/spec/nvvm-ir.md that changes what is printed.
 const Printed kPrinted[] = {
     {"header", "", "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}"},
     {"pointer",

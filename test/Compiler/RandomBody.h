@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A body computes a float from %acc, %x, %y, %dim and %dims. It has a value on every
-// input, to the bit: what docs/abi.md leaves open (the sign and payload of a NaN, which
+// input, to the bit: what docs/spec/abi.md leaves open (the sign and payload of a NaN, which
 // zero maxnumf gives, contraction) is taken out of it as it arises, and floats are
 // clamped before they become integers, where the two lowerings differ on purpose.
 //

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Metrics of three and of five fields whose distance is made of a ratio, as people may write them:
-// docs/numerics.md, "Normalised" and "Less their means", says what is proved of them, which is all
-// of these.
+// docs/spec/numerics.md, "Normalised" and "Less their means", says what is proved of them, which is
+// all of these.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Mutations keep both digests of the file right (docs/index-format.md), but for one in eight.
+// Mutations keep both digests of the file right (docs/spec/index-format.md), but for one in eight.
 #include "annudf/Support/Sha256.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "fuzz/Fuzz.h"

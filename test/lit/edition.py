@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(sys.argv[1])
-DOCS = (ROOT / "docs/abi.md").read_text()
+DOCS = (ROOT / "docs/spec/abi.md").read_text()
 EDITION = int(re.search(r"<!-- rules: edition (\d+), ", DOCS)[1])
 RAISE = f"raise kRulesEdition of include/annudf/Artifact/Artifact.h (it is {EDITION})"
 # What changes, and what is said of it; None: nothing.
@@ -42,7 +42,7 @@ def main():
             if (done.returncode == 0) != (expected is None) or (expected and expected not in done.stderr):
                 faults.append(f"{change}: {done.stdout}{done.stderr}")
             if change and text == DOCS:
-                faults.append(f"{change}: docs/abi.md does not hold that")
+                faults.append(f"{change}: docs/spec/abi.md does not hold that")
         # Words that were confirmed are the edition's; of what is not the code's, nothing is confirmed.
         for change, confirmed in ((CASES[1][0], True), (CASES[2][0], False)):
             path.write_text(DOCS.replace(*change))

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Beside annudf.accumulator.v1 a metric can be lowered to the ABI of the proof of concept
-// of Python metrics in cuVS (docs/device-udf.md), if it needs no more than that has.
+// of Python metrics in cuVS (docs/use/device-udf.md), if it needs no more than that has.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Of each field of the accumulator that an update joins with terms (Joins.h): what the terms are as
-// functions of the two coordinates. docs/numerics.md says what each claim means and why it holds.
-// An op that the tables do not know proves nothing. The module must have been verified.
+// functions of the two coordinates. docs/spec/numerics.md says what each claim means and why it
+// holds. An op that the tables do not know proves nothing. The module must have been verified.
 //
 //===----------------------------------------------------------------------===//
 

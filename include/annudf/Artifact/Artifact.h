@@ -8,7 +8,7 @@
 //
 // Reads and writes `.annudf` files. The container is CBOR (RFC 8949): a map
 // {"annudf": 1, "sha256": bytes, "body": bytes}; the body is again CBOR, a map
-// {"manifest": map, "payloads": [bytes...]}. docs/artifact.md has every field.
+// {"manifest": map, "payloads": [bytes...]}. docs/spec/artifact.md has every field.
 // This library knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
@@ -84,8 +84,8 @@ struct Payload {
   std::string arch() const;
 };
 
-/// Edition of the rules of docs/abi.md: one more whenever a rule is added or refuses more. Which
-/// rules an edition has is recorded there; scripts/check diagnostics compares them.
+/// Edition of the rules of docs/spec/abi.md: one more whenever a rule is added or refuses more.
+/// Which rules an edition has is recorded there; scripts/check diagnostics compares them.
 inline constexpr uint32_t kRulesEdition = 1;
 
 /// What checked that a metric keeps the rules. Code itself carries no proof of it: a file

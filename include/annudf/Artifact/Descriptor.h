@@ -103,8 +103,8 @@ uint64_t featuresOf(const MetricDescriptor &metric);
 /// The least ABI minor that knows every row that the metric uses.
 uint32_t minorOf(const MetricDescriptor &metric);
 
-/// What contractOf() digests, canonical CBOR (docs/artifact.md). Without the name of the metric,
-/// on which no scan relies; elements and hooks in the order of their tables.
+/// What contractOf() digests, canonical CBOR (docs/spec/artifact.md). Without the name of the
+/// metric, on which no scan relies; elements and hooks in the order of their tables.
 std::string encodeContract(const MetricDescriptor &metric);
 
 /// First 8 bytes, big endian, of the SHA-256 of encodeContract(): what annudf1_scan_contract()

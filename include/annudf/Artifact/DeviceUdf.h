@@ -8,7 +8,7 @@
 //
 // What the proof of concept of Python metrics in cuVS passes between its languages: code
 // of ANNUDF_CUVS_METRIC_ABI_ID, or source of it, and where its capture lies.
-// docs/device-udf.md says what every field means. Knows neither LLVM nor CUDA.
+// docs/use/device-udf.md says what every field means. Knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 //
 // What annudf-infer-properties proves, in a form that a scan can compute with: the distance as a
 // sum over dimensions of a quadratic in the coordinates, and how far from it the hooks' result may
-// be. docs/numerics.md derives the bounds. Knows neither LLVM nor CUDA.
+// be. docs/spec/numerics.md derives the bounds. Knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +81,7 @@ struct Quadratic {
 /// for each dimension, over `accumulations` roundings to f32. Of finite coordinates and captures
 /// whose coefficients (all nodes) are finite, and where E L is below FLT_MAX, what update computes
 /// is finite and at most (E - 1) A + E eta S from that, whatever is fused and however the
-/// dimensions are split. docs/numerics.md, "What a distance is", derives it.
+/// dimensions are split. docs/spec/numerics.md, "What a distance is", derives it.
 struct QuadraticForm {
   static constexpr size_t kMostNodes = 1024;
   static constexpr uint32_t kMostRoundings = 1000;     ///< To each format.
@@ -113,7 +113,7 @@ struct QuadraticForm {
   /// but for what is said of them as of P, and finalize goes as it says with the ratio
   /// r = P / √(X Y): where X and Y as computed are at least 2^least and at most 2^60, r is computed
   /// with `ratio` roundings, and finalize of v, 1 and 1 is what finalize makes of r = v.
-  /// docs/numerics.md, "Normalised", derives it.
+  /// docs/spec/numerics.md, "Normalised", derives it.
   struct Lengths {
     static constexpr int kLeast = -60, kMostLeast = -2, kMost = 60;
     static constexpr uint32_t kMostRoundings = 64; ///< Of the ratio.
@@ -131,7 +131,7 @@ struct QuadraticForm {
     /// Of five floats, a correlation: the fields of x and y are Sx = Σ x and Sy = Σ y, those of P,
     /// X and Y are the sums of x y, x² and y² as they are (all coefficients 1), and in the place of
     /// P, X and Y as computed stand P - Sx Sy / n, X - Sx² / n and Y - Sy² / n, which finalize
-    /// computes with `roundings` each; n is the number of dims. docs/numerics.md, "Less their
+    /// computes with `roundings` each; n is the number of dims. docs/spec/numerics.md, "Less their
     /// means".
     struct Means {
       uint32_t x = 0, y = 0; ///< Fields.
@@ -169,7 +169,8 @@ polynomialTexts(const std::vector<Coefficient> &nodes, const Quadratic &polynomi
 /// "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, finalize rises"; "no" where there is none.
 std::string formText(const std::optional<QuadraticForm> &form);
 
-/// The map of docs/artifact.md as JSON, with what people read of it: "text" and "coefficients".
+/// The map of docs/spec/artifact.md as JSON, with what people read of it: "text" and
+/// "coefficients".
 std::string formToJson(const QuadraticForm &form);
 
 } // namespace annudf

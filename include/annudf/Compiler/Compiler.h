@@ -79,7 +79,7 @@ enum class Stage {
   LtoIr,         ///< What nvJitLink links.
   DeviceBitcode, ///< LLVM bitcode of NVPTX, for programs that bring an LLVM.
   HostBitcode,   ///< LLVM bitcode for the host.
-  Properties,    ///< What is proved of a metric's formula, as JSON (docs/numerics.md).
+  Properties,    ///< What is proved of a metric's formula, as JSON (docs/spec/numerics.md).
 };
 
 /// Verifies `source` and gives what it is at `stage`. Of `options`, archs has at most one

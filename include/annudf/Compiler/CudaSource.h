@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The expert path (docs/cuda-source.md): NVRTC compiles a metric's own source between
+// The expert path (docs/develop/cuda-source.md): NVRTC compiles a metric's own source between
 // a generated preamble and generated hooks. No MLIR or CUDA header is needed to use it.
 //
 //===----------------------------------------------------------------------===//

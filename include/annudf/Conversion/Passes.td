@@ -42,10 +42,10 @@ def LowerToNVVMPass : Annudf_LoweringPass<"annudf-lower-to-nvvm"> {
     Replaces the module's metric by functions of the LLVM dialect that have exactly
     the names and prototypes of `annudf_abi.h`. Captures with a value become tables
     in constant memory, all others loads through the slots. What has no instruction
-    becomes a call of libdevice. `docs/lowering.md` has the rules.
+    becomes a call of libdevice. `docs/develop/lowering.md` has the rules.
 
     With `target=rapids.cuvs.ivf_flat.metric.v1` it becomes the one function of that
-    ABI instead (`docs/device-udf.md`), if it keeps rules R of `docs/abi.md`.
+    ABI instead (`docs/use/device-udf.md`), if it keeps rules R of `docs/spec/abi.md`.
 
     Example:
 

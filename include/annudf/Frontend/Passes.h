@@ -17,7 +17,7 @@
 
 namespace annudf {
 
-/// Adds the dialects of the frontend form (docs/frontend-form.md). A context that reads
+/// Adds the dialects of the frontend form (docs/spec/frontend-form.md). A context that reads
 /// one needs them loaded before `ir::parseModule`.
 void registerFrontendDialects(mlir::DialectRegistry &registry);
 

@@ -18,9 +18,9 @@ def ImportFrontendPass : Pass<"annudf-import-frontend", "::mlir::ModuleOp"> {
     with variables in memory, and calls them from the hooks. This pass inlines them,
     makes values of the variables, `scf.if` and `scf.for` of the branches, and loads
     of captures of the uses of `ctx`. Floating-point arithmetic stays as it was
-    written. `docs/frontend-form.md` says what is read; what cannot be turned into a
+    written. `docs/spec/frontend-form.md` says what is read; what cannot be turned into a
     plain body is refused at the location that the frontend gave, by a rule P of
-    `docs/abi.md`. `annudf-verify-abi` still has to accept the result.
+    `docs/spec/abi.md`. `annudf-verify-abi` still has to accept the result.
 
     Example, with `--annudf-import-frontend --annudf-verify-abi`:
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // libNVVM is loaded when first needed, so that annudf builds and serves CPUs where
-// there is no CUDA. docs/nvvm-ir.md says where it is looked for.
+// there is no CUDA. docs/spec/nvvm-ir.md says where it is looked for.
 //
 //===----------------------------------------------------------------------===//
 

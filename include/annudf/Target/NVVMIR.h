@@ -8,7 +8,7 @@
 //
 // libNVVM reads LLVM 7 for compute_75 to compute_90 and a newer LLVM from
 // compute_100, but the text of LLVM 7 everywhere. So modules are printed as that.
-// docs/nvvm-ir.md lists what can be printed and what is rewritten first.
+// docs/spec/nvvm-ir.md lists what can be printed and what is rewritten first.
 //
 //===----------------------------------------------------------------------===//
 

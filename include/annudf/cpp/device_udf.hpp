@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A part of annudf/annudf.hpp, which is to be included. docs/device-udf.md says what the fields
+// A part of annudf/annudf.hpp, which is to be included. docs/use/device-udf.md says what the fields
 // mean and what a metric may need of the ABI.
 //
 //===----------------------------------------------------------------------===//

@@ -17,7 +17,7 @@
 //     std::string text = annudf::trace_metric("weighted_l2", hook, {.order = annudf::order::min});
 //
 // The same lambda computes on plain numbers. Header-only, C++20, and nothing of annudf to link
-// with. docs/cpp-frontend.md says what is allowed and what it means.
+// with. docs/use/cpp-lambdas.md says what is allowed and what it means.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,7 +9,7 @@
 // A fused product is worth up to half of a metric's arithmetic. Left to the code generators, which
 // of two products is fused hangs on what else a kernel does with them, so that one family rounds
 // otherwise than another; nvJitLink even regroups acc + (a * b + c * d). So it is decided here,
-// once for every kernel and for the host, and nothing else is fused (docs/lowering.md).
+// once for every kernel and for the host, and nothing else is fused (docs/develop/lowering.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 # Part of the annudf project. See LICENSE for license information.
 """The frontend module of a metric or a filter: its functions, and the op that calls them.
 
-docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
+docs/spec/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
 """
 
 from __future__ import annotations

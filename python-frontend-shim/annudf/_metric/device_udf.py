@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from annudf._core import Artifact
 
 ABI = "rapids.cuvs.ivf_flat.metric.v1"
-"""The ABI of the code in a descriptor; docs/device-udf.md says what a metric may need of it."""
+"""The ABI of the code in a descriptor; docs/use/device-udf.md says what a metric may need of it."""
 
 
 @dataclass(frozen=True)

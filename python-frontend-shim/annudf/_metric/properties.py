@@ -88,7 +88,7 @@ class Form:
     finalize : {"identity", "rises", "falls"}
         How the distance goes with the accumulator.
     data : dict
-        All of it, as manifests have it (docs/artifact.md, "Forms"): expressions as nodes, and what bounds the rounding.
+        As manifests have it (docs/spec/artifact.md, "Forms"): expressions as nodes, and the rounding's bounds.
     """
 
     text: str
@@ -156,7 +156,7 @@ class FieldProperties:
 class Properties:
     """What is proved of a metric's formula, and why the rest is not: :attr:`Metric.properties`.
 
-    ``print()`` shows all of it, with the lines of the source. docs/numerics.md says what each claim means.
+    ``print()`` shows all of it, with the lines of the source. docs/spec/numerics.md says what each claim means.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ using namespace annudf_kernels;
 
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
 // All but combine: a second accumulator a row gains a query alone nothing here that could be
-// measured (docs/rationale.md), and results would be others than without.
+// measured (docs/decisions/rationale.md), and results would be others than without.
 static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X

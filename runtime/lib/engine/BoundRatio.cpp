@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "The bound of a ratio", derives every term.
+// docs/spec/numerics.md, "The bound of a ratio", derives every term.
 //
 //===----------------------------------------------------------------------===//
 

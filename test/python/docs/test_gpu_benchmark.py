@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""docs/benchmarks/gpu.py with stand-ins for what it runs: what it asks, what it makes of the answers, what it does without one."""
+"""docs/results/gpu.py with stand-ins for what it runs: what it asks, what it makes of the answers, what it does without one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "docs/benchmarks/gpu.py"
-SOURCES = {"annudf": ROOT / "runtime/bench/CudaBench.cpp", "cuVS": ROOT / "docs/benchmarks/cuvs/cuvs_bench.cu"}
+SCRIPT = ROOT / "docs/results/gpu.py"
+SOURCES = {"annudf": ROOT / "runtime/bench/CudaBench.cpp", "cuVS": ROOT / "docs/results/cuvs/cuvs_bench.cu"}
 
 STAND_IN = f"""#!{sys.executable}
 import json, os, sys

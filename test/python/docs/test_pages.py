@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/index.md",
-    ROOT / "docs/device-udf.md",
-    *sorted((ROOT / "docs/site").glob("*.md")),
+    *sorted((ROOT / "docs/use").glob("*.md")),
+    *sorted((ROOT / "docs/results").glob("*.md")),
 ]
 
 
@@ -74,7 +74,7 @@ def test_what_pages_need_is_there(path: Path, need: str) -> None:
 def test_pages_have_blocks() -> None:
     counts = {path.stem: len(blocks(path)) for path in PAGES}
     assert counts["README"] and counts["start"] and counts["writing-a-metric"] and counts["refused"]
-    refused = [block for block in blocks(ROOT / "docs/site/refused.md") if block.expects == "raises"]
+    refused = [block for block in blocks(ROOT / "docs/use/refused.md") if block.expects == "raises"]
     assert len(refused) >= 20
 
 
@@ -88,9 +88,9 @@ def test_links_in_the_tree(path: Path) -> None:
 
 
 def test_numbers_are_those_of_the_records() -> None:
-    records = " ".join(path.read_text() for path in (ROOT / "docs/benchmarks").glob("*.md"))
+    records = " ".join(path.read_text() for path in (ROOT / "docs/results").glob("*.md") if path.stem != "performance")
     known = set(re.findall(r"[\d.,]*\d", records))
-    page = re.sub(r"\d{4}-\d\d-\d\d", "", (ROOT / "docs/site/performance.md").read_text())
+    page = re.sub(r"\d{4}-\d\d-\d\d", "", (ROOT / "docs/results/performance.md").read_text())
     numbers = set(re.findall(r"\d[\d.,]*\.\d+|\d{2,}", page)) - {"000", "200"}
     assert len(numbers) > 15
     assert numbers <= known, numbers - known
@@ -105,7 +105,7 @@ def test_environment_variables_are_documented() -> None:
     ]
     read = {name for path in sources for name in re.findall(r'"(ANNUDF_[A-Z_]+)"', path.read_text())}
     assert "ANNUDF_CACHE_DIR" in read
-    page = (ROOT / "docs/site/inspect.md").read_text()
+    page = (ROOT / "docs/use/inspect.md").read_text()
     assert [name for name in sorted(read) if f"`{name}`" not in page] == []
 
 

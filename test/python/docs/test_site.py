@@ -88,7 +88,7 @@ def test_every_link_leads_somewhere(site: Path) -> None:
 
 
 def test_the_reference_has_all_that_is_public(site: Path) -> None:
-    anchors = Page((site / "site/api.html").read_text()).anchors
+    anchors = Page((site / "use/api.html").read_text()).anchors
     modules = {"brute_force", "distance", "errors", "filters", "ivf_flat", "metrics", "neighbors"}
     public = {f"annudf.ivf_flat.{name}" for name in ivf_flat.__all__}
     public |= {f"annudf.neighbors.{name}" for name in set(neighbors.__all__) - modules}
@@ -104,7 +104,7 @@ def test_the_reference_has_all_that_is_public(site: Path) -> None:
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="no doxygen: the C++ reference is NOT checked")
 def test_the_cpp_reference_has_every_class(site: Path) -> None:
     """Each class, struct and enum at namespace scope of the headers, but what is inside namespaces of their own."""
-    text = (site / "site/cpp-reference.html").read_text()
+    text = (site / "use/cpp-reference.html").read_text()
     shown = {heading.split("::")[-1] for heading in re.findall(r'<h3 id="[^"]+">([\w:]+)', text)}
     declared = set()
     for header in (ROOT / "include/annudf/cpp").glob("*.hpp"):
@@ -122,7 +122,7 @@ def test_the_cpp_reference_has_every_class(site: Path) -> None:
 
 
 def test_the_reference_shows_docstrings_as_text(site: Path) -> None:
-    text = (site / "site/api.html").read_text()
+    text = (site / "use/api.html").read_text()
     assert not re.search(r":(func|class|meth|mod|exc):", text)
     assert "Finds the" in text
 
@@ -130,7 +130,7 @@ def test_the_reference_shows_docstrings_as_text(site: Path) -> None:
 def test_the_functions_are_those_of_the_frontend(site: Path) -> None:
     from annudf._frontend.source import composed, functions
 
-    text = re.sub(r"<[^>]+>", " ", (site / "site/functions.html").read_text())
+    text = re.sub(r"<[^>]+>", " ", (site / "use/functions.html").read_text())
     words = set(re.findall(r"[\w.]+", text))
     expected = {f"math.{name}" for name in functions._MATH} | {f"np.{name}" for name in functions._NUMPY}
     short = {"numpy": "np", "math": "math", "scipy.special": "scipy.special"}
@@ -162,14 +162,14 @@ def test_no_code_of_the_home_page_is_cut() -> None:
 
 
 def test_signatures_are_wrapped(site: Path) -> None:
-    text = (site / "site/api.html").read_text()
+    text = (site / "use/api.html").read_text()
     shown = re.findall(r'<div class="doc-signature highlight"><pre>.*?</pre>', text, re.DOTALL)
     lines = [line for one in shown for line in re.sub(r"<[^>]+>", "", one).splitlines()]
     assert len(shown) > 30 and max(map(len, lines)) <= 80, max(lines, key=len)
 
 
 def test_every_exception_is_explained() -> None:
-    table = (ROOT / "docs/site/errors.md").read_text()
+    table = (ROOT / "docs/use/errors.md").read_text()
     for name in set(errors.__all__) - {"Diagnostic"}:
         assert f"| `{name}` |" in table
 
@@ -189,7 +189,7 @@ def test_names_of_cpp_are_those_of_the_headers() -> None:
         path.read_text() for folder in ("annudf", "annudf-c") for path in (ROOT / "include" / folder).rglob("*.h*")
     )
     known = set(re.findall(r"\w+", headers))
-    pages = [*(ROOT / "docs/site").rglob("*.md"), ROOT / "docs/cpp.md", ROOT / "README.md"]
+    pages = [*(ROOT / "docs/use").rglob("*.md"), ROOT / "README.md"]
     gone = {
         f"{page.name}: {name}"
         for page in pages

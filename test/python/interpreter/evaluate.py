@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the hooks of a parsed metric, one coordinate at a time, as docs/abi.md says what they mean.
+"""Runs the hooks of a parsed metric, one coordinate at a time, as docs/spec/abi.md says what they mean.
 
 The second half of the oracle: plain Python, with no table, no folding and no vectors in common with
 the compiler.

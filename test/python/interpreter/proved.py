@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Divisors, shift amounts and indices that are no constants, and that the verifier's ranges prove.
 
-Each is one way in which `docs/abi.md` says that a body may be written; a metric that the verifier
+Each is one way in which `docs/spec/abi.md` says that a body may be written; a metric that the verifier
 refuses fails the test, so each is also checked to be accepted, on every type and on random operands.
 """
 

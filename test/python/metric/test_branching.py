@@ -21,7 +21,7 @@ from annudf.distance import pairwise_distance
 from on_devices import distances, on_each_device
 
 DIMS, ROWS, QUERIES = 7, 67, 5
-COOKBOOK = Path(__file__).parents[3] / "docs" / "site" / "cookbook.md"
+COOKBOOK = Path(__file__).parents[3] / "docs/use/cookbook.md"
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="other hosts have no vector variants of libm")
 

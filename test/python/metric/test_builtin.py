@@ -394,7 +394,7 @@ def test_what_the_messages_advise_is_right():
     )
     centred = (queries - queries.mean(axis=1, keepdims=True)).astype(np.float32)
     distances, _ = ivf_flat.search(ivf_flat.SearchParams(metric="cosine"), index, centred, 5)
-    exact = np.sort(by_scipy("correlation")(queries, base), axis=1)[:, :5]  # The faster way, in docs/site/metrics.md.
+    exact = np.sort(by_scipy("correlation")(queries, base), axis=1)[:, :5]  # The faster way, in docs/use/metrics.md.
     np.testing.assert_allclose(distances, exact, atol=1e-5)
 
     inverse = np.linalg.inv(np.cov(base.astype(np.float64).T))

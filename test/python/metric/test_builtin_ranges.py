@@ -162,7 +162,7 @@ RANGES = {
     "braycurtis": (1e-44, 1e36, lambda q, b: ratio(np.abs(q - b).sum(axis=2), np.abs(q + b).sum(axis=2))),
     "hamming": (1e-44, 5e37, lambda q, b: (q != b).mean(axis=2).astype(Wide)),
 }
-"""What docs/site/metrics.md says: coordinates of which sizes a metric is right for."""
+"""What docs/use/metrics.md says: coordinates of which sizes a metric is right for."""
 
 
 @pytest.mark.parametrize("name", RANGES)

@@ -198,7 +198,7 @@ def test_docstrings_print_the_defaults():
 
 
 def test_pages_print_the_defaults():
-    page = (ROOT / "docs/site/nearest-neighbors.md").read_text()
+    page = (ROOT / "docs/use/nearest-neighbors.md").read_text()
     assert f" The default is {_core.DEFAULT_RECALL}. " in page
 
 

@@ -409,7 +409,7 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
   }
 }
 
-/// The numbers of docs/cpu-backend.md, of which the test above is made.
+/// The numbers of docs/develop/cpu-backend.md, of which the test above is made.
 TEST(MatrixScan, PlansForThisMachine) {
   const std::map<std::string_view, double> costs = {
       {"amx", 0.15}, {"avx512_bf16", 0.4}, {"avx512", 0.6}, {"avx2", 0.55}, {"plain", 0}};

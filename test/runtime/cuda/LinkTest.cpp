@@ -179,7 +179,7 @@ TEST(CudaLink, OneFragmentServesEveryArchitecture) {
 }
 
 /// The time of a link goes with the machine code that comes of it, and can be tested where others
-/// use the machine too: these had grown to 93 KB unseen (docs/benchmarks/links.md).
+/// use the machine too: these had grown to 93 KB unseen (docs/results/links.md).
 TEST(CudaLink, TheLinkOfWhatFollowsBoundsIsShort) {
   const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
   for (const char *kernel : {"annudf_finish_exact", "annudf_finish_granules"})

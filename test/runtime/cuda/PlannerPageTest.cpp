@@ -1,4 +1,4 @@
-//===- PlannerPageTest.cpp - docs/planner.md and the CUDA backend's plans -===//
+//===- PlannerPageTest.cpp - docs/develop/planner.md and the CUDA backend's plans -===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random updates and their forms, made by the rules of docs/numerics.md with code of its own, are
-// computed in float as hooks compute them and compared with the bound in 113 bits. 1,000 of them;
-// ANNUDF_BOUNDS=100000 for a long run.
+// Random updates and their forms, made by the rules of docs/spec/numerics.md with code of its own,
+// are computed in float as hooks compute them and compared with the bound in 113 bits. 1,000 of
+// them; ANNUDF_BOUNDS=100000 for a long run.
 //
 //===----------------------------------------------------------------------===//
 

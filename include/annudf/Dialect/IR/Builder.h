@@ -51,8 +51,8 @@ private:
   llvm::SmallVector<mlir::Value, 4> values;
 };
 
-/// Builds the body of one hook. Any op that bodies may hold (docs/abi.md, rule B1) can be created
-/// with it.
+/// Builds the body of one hook. Any op that bodies may hold (docs/spec/abi.md, rule B1) can be
+/// created with it.
 class HookBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   /// An index of the scan that the hook has (rules H8, K5 and K7): `dim` only in update, `row` not

@@ -65,7 +65,7 @@ private:
 /// All that the compute type takes.
 inline constexpr elements every_element{};
 
-/// What `annudf.metric` says before its hooks; docs/abi.md has the meaning of each.
+/// What `annudf.metric` says before its hooks; docs/spec/abi.md has the meaning of each.
 struct metric_options {
   annudf::order order = annudf::order::min;
   annudf::coarse coarse = annudf::coarse::l2;

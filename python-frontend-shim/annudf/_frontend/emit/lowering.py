@@ -3,7 +3,7 @@
 """Lowering of a metric's operations to MLIR: registration with numba-cuda-mlir.
 
 Operations on a metric's own types, and the stubs of ``functions``, are lowered here and by nothing
-else. ``ctx`` becomes ops of the annudf dialect; docs/frontend-form.md describes the result.
+else. ``ctx`` becomes ops of the annudf dialect; docs/spec/frontend-form.md describes the result.
 """
 
 from __future__ import annotations

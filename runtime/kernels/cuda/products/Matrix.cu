@@ -13,7 +13,7 @@
 //
 // the sum is computed by tensor cores from half precision, the rest in double, once a query, and
 // once a row for each binding. A granule of 8 rows gets one bound, which no result of the hooks is
-// below: docs/numerics.md derives it. Where something overflows, the bound is -FLT_MAX.
+// below: docs/spec/numerics.md derives it. Where something overflows, the bound is -FLT_MAX.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,7 +12,7 @@
 //   (what the query gives) + Z V,
 //
 // vectors of twice the dims. So rows know nothing of captures, and the scans are those of any form.
-// docs/numerics.md, "Coefficients of each query's own". Part of Matrix.cu.
+// docs/spec/numerics.md, "Coefficients of each query's own". Part of Matrix.cu.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Of a normalised form (BoundRatio.h) the bound of a row is its factor, one by the length of it,
-// times what the query adds and the product, less what all that may be off: docs/numerics.md, "By
-// matrix products on a GPU". Part of Matrix.cu.
+// times what the query adds and the product, less what all that may be off: docs/spec/numerics.md,
+// "By matrix products on a GPU". Part of Matrix.cu.
 //
 //===----------------------------------------------------------------------===//
 

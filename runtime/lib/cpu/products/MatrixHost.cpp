@@ -55,7 +55,7 @@ bool hasTiles() {
 }
 
 /// Intel's dot products of bfloat16 take longer than its fused multiply-adds of f32, AMD's half
-/// as long (docs/benchmarks/cpu.md, "Products without AMX").
+/// as long (docs/results/cpu.md, "Products without AMX").
 void preferQuickest(std::vector<const MatrixKernels *> &some) {
   const auto bfloat = std::ranges::find(some, &kBfloatKernels);
   if (bfloat != some.end() && __builtin_cpu_is("intel"))

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The loops of the matrix path, once for any processor and once for each kind of instructions that
-// some have. All compute bounds that hold, not the same ones: docs/numerics.md, "On the CPU".
+// some have. All compute bounds that hold, not the same ones: docs/spec/numerics.md, "On the CPU".
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ struct BoundLoops {
                  const QueryBound &query, float (&least)[kTileRows]);
 };
 
-/// Least of what convert() gives, as the proof of it asks (docs/numerics.md).
+/// Least of what convert() gives, as the proof of it asks (docs/spec/numerics.md).
 inline constexpr float kLeastRatio = 0x1p-20f;
 /// Most: bfloat16 to nearest is off by at most 2^-8 of a number.
 inline constexpr float kMostRatio = 0x1p-8f;

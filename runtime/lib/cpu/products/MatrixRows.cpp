@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "On the CPU", derives the constants.
+// docs/spec/numerics.md, "On the CPU", derives the constants.
 //
 //===----------------------------------------------------------------------===//
 

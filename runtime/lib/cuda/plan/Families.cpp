@@ -92,7 +92,7 @@ private:
 };
 
 /// Several queries in shared memory, one reading of a list for all of them; sorting the pairs
-/// costs about half a reading a list (docs/cuda-backend.md).
+/// costs about half a reading a list (docs/develop/cuda-backend.md).
 class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
@@ -202,7 +202,7 @@ public:
     return unfitBytes(Reason::TwoStagesBytes, bytes(work), machine);
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
-  /// (docs/benchmarks/h200.md).
+  /// (docs/results/h200.md).
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 1.1, kAsking = 0.21;
     constexpr double kAbreast = 1.29 * kTileQueries;

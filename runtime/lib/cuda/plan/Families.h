@@ -37,7 +37,7 @@ inline constexpr int kTileQueries = ANNUDF_TILE_QUERIES;
 /// memory has room for them.
 inline constexpr unsigned kStagedThreads = ANNUDF_STAGED_PROCESSOR_THREADS;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
-/// measured (docs/benchmarks/h200.md).
+/// measured (docs/results/h200.md).
 inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 /// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
@@ -123,7 +123,7 @@ public:
   /// The kernels that are linked for a search of this family, each by itself: what scans, then what
   /// finds the best rows, where hooks do.
   virtual std::span<const ScanEntry> entries() const = 0;
-  /// Milliseconds of its links, from a template where it has one (docs/benchmarks/links.md): with
+  /// Milliseconds of its links, from a template where it has one (docs/results/links.md): with
   /// others' they tell which are shorter, and by how much.
   virtual double linkMs() const = 0;
   /// Whether its results are those of every other family to the bit.

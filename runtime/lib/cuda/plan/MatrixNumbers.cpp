@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/numerics.md, "By matrix products on a GPU", derives the constants.
+// docs/spec/numerics.md, "By matrix products on a GPU", derives the constants.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A quadratic form (annudf/Artifact/Form.h) evaluated once for a binding of captures and an index,
-// as numbers that a scan computes lower bounds with. docs/numerics.md, "The bound", derives every
-// term. Knows neither LLVM nor CUDA.
+// as numbers that a scan computes lower bounds with. docs/spec/numerics.md, "The bound", derives
+// every term. Knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
 

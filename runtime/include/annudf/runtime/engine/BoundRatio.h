@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A form with lengths (annudf/Artifact/Form.h) evaluated once for a binding of captures, as numbers
-// that a scan computes bounds with; of other forms BoundForm.h has them. docs/numerics.md, "The
-// bound of a ratio", derives every term. Knows neither LLVM nor CUDA.
+// that a scan computes bounds with; of other forms BoundForm.h has them. docs/spec/numerics.md,
+// "The bound of a ratio", derives every term. Knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
 
