@@ -50,7 +50,7 @@ typedef struct annudf_ivf_flat_build_options {
   /** Not 0: a coordinate of the base, of rows that extend adds and of queries may be NaN, which
    * stands for a missing value. Lists are made and ranked by the mean of the base's values of that
    * dimension in its place. Such an index is searched by metrics that say missing_values, such as
-   * the built-in nan_euclidean. Of f32, f16 and bf16 only. */
+   * the built-in nan_euclidean. For f32, f16 and bf16 only. */
   int32_t missing_values;
   /** Bytes of the device that annudf_ivf_flat_build_from_host may use; 0: nine tenths of what is
    * free there. ANNUDF_USAGE where anything else builds. */
@@ -267,8 +267,8 @@ typedef struct annudf_ivf_flat_search_stats {
   annudf_ivf_flat_stage stages[ANNUDF_MOST_STAGES];
   int32_t n_stages; /**< Of `stages`; 0 unless time_stages. */
   /** Rows of rows_per_query that the metric's own code computed, the mean; 0 unless time_stages.
-   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. Of a row
-   * that a CPU left before its last dimension the part that it computed. */
+   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. A row
+   * that a CPU left before its last dimension counts by the part that it computed. */
   double evaluated_per_query;
   /** What of the metric a CPU computes for one row at a time, which is several times slower, cut
    * where it is longer: "computed one row at a time: fmod". "" where there is nothing.
@@ -393,7 +393,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances_device(
     annudf_ivf_flat_search_stats *stats);
 
 /** A filter of code: the rows that an annudf.filter keeps (docs/examples/filters/affordable.mlir),
- * computed here and now, by a scan of the whole index. Of an index that was extended since it may
+ * computed here and now, by a scan of the whole index. If the index was extended since, it may
  * lack ids: a search says so.
  * \param artifact  of role ANNUDF_ROLE_FILTER; ANNUDF_INPUT for a metric.
  * \param captures  bound for this filter, this index and one query; NULL if it has none.

@@ -103,7 +103,7 @@ ANNUDF_CAPI_EXPORTED const char *annudf_coarse_name(int32_t coarse);
 
 /*===-- Vectors and progress ----------------------------------------------===*/
 
-/** A row-major, contiguous matrix that stays the caller's. Of packed bits (ANNUDF_ELEMENT_BITS)
+/** A row-major, contiguous matrix that stays the caller's. For packed bits (ANNUDF_ELEMENT_BITS)
  * dims counts bits, a multiple of 8: a row is dims / 8 bytes, coordinate i bit i % 8 of byte i / 8,
  * as FAISS and numpy.packbits(bitorder="little") have it. */
 typedef struct annudf_vectors {

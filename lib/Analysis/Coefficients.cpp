@@ -66,7 +66,7 @@ uint32_t Coefficients::sum(uint32_t a, uint32_t b) {
     return product(number(2), a);
   if (negated(a) == b)
     return kZero;
-  // Of two negated ones the sum is: w and -w meet where they are compared.
+  // The sum of two negated ones is negated: w and -w meet where they are compared.
   if (all[a].kind == Kind::Negated && all[b].kind == Kind::Negated)
     return negated(sum(all[a].a, all[b].a));
   return make({Kind::Sum, 0, std::min(a, b), std::max(a, b), {}, {}});

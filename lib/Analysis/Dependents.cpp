@@ -27,7 +27,7 @@ llvm::DenseSet<Value> annudf::dependentsOf(ArrayRef<BlockArgument> given) {
       for (Region &region : user->getRegions()) // What a loop carries.
         for (Block &block : region)
           reach(block.getArguments());
-      if (user->hasTrait<OpTrait::IsTerminator>()) // Of a hook: it has no results.
+      if (user->hasTrait<OpTrait::IsTerminator>()) // A hook's: it has no results.
         reach(user->getParentOp()->getResults());
     }
   return seen;

@@ -24,7 +24,7 @@ using namespace annudf;
 using namespace annudf::ir;
 using Lengths = QuadraticForm::Lengths;
 
-/// Of ops that depend on one another. What is proved has few.
+/// The longest chain of ops that depend on one another. Proved bodies have few.
 static constexpr int kMostDepth = 64;
 
 static std::string quoted(Operation *op) { return "'" + op->getName().getStringRef().str() + "'"; }
@@ -63,14 +63,14 @@ static std::optional<Chosen> largerChosen(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of one value
+// One value
 //===----------------------------------------------------------------------===//
 
 /// What of a finalize was read so far: how its value goes with the accumulator, of floats that are
 /// no NaN.
 struct Finalizes::State {
   bool falls = false;
-  bool mayBeNaN = false;   ///< Of an accumulator that is none.
+  bool mayBeNaN = false;   ///< If the accumulator is none.
   bool isNotBelow = false; ///< 0, or it is NaN.
 };
 
@@ -179,7 +179,7 @@ bool Finalizes::advance(State &state, const Step &step) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of three fields, or five
+// Three fields, or five
 //===----------------------------------------------------------------------===//
 
 std::optional<Finalizes::Course> Finalizes::ofRatio(Means &of, Ratio &ratio) {
@@ -348,7 +348,7 @@ bool Finalizes::fits(const Monomial &monomial) const {
 
 std::optional<Monomial> Finalizes::compute(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    // Of five a field is not yet less its means.
+    // With five fields, a field is not yet less its means.
     if (argument.getOwner() != &block || argument.getArgNumber() >= 3 || means)
       return std::nullopt;
     Monomial field;
@@ -361,7 +361,7 @@ std::optional<Monomial> Finalizes::compute(Value value) {
   if (mayDiffer(op) || !(value.getType().isF32() || value.getType().isF64()))
     return std::nullopt;
   if (isa<arith::MaximumFOp, arith::MaxNumFOp>(op)) {
-    // Of a length and a number that it is above.
+    // The larger of a length and a number.
     const unsigned of = constantOf(op->getOperand(0)) ? 1 : 0;
     const std::optional<double> bound = constantOf(op->getOperand(1 - of));
     const std::optional<Monomial> length = monomialOf(op->getOperand(of));

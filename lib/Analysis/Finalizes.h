@@ -29,7 +29,7 @@ namespace annudf {
 
 /// A product of powers of three fields, or of what three of five are less their means.
 struct Monomial {
-  std::array<int, 3> quarters = {}; ///< Of each of the three the power, times 4.
+  std::array<int, 3> quarters = {}; ///< The power of each of the three, times 4.
   Roundings roundings;
   bool isNegated = false;
 };
@@ -48,7 +48,7 @@ public:
   /// \param squares  fields of x², x y and y², in this order.
   Means(mlir::Block &block, std::array<unsigned, 2> sums, std::array<unsigned, 3> squares)
       : block(block), sums(sums), squares(squares) {}
-  static constexpr unsigned kProduct = 1; ///< Of squares.
+  static constexpr unsigned kProduct = 1; ///< A product of squares.
 
   /// Which of the squares an op without flags leaves less its means, if it does.
   std::optional<unsigned> lessMeans(mlir::arith::SubFOp op);
@@ -81,11 +81,11 @@ public:
 
   explicit Finalizes(ir::FinalizeOp op) : block(op.getBody().front()) {}
 
-  /// Of one field. Empty where an op, `at`, is not known to be monotone.
+  /// For one field. Empty where an op, `at`, is not known to be monotone.
   std::optional<Course> ofField();
-  /// Of three, how it goes with their ratio. \param product  the one that is divided.
+  /// For three fields, how it goes with their ratio. \param product  the one that is divided.
   std::optional<Course> ofRatio(unsigned product, Ratio &ratio);
-  /// Of five, the same of what they are less their means.
+  /// For five fields, the same of what they are less their means.
   std::optional<Course> ofRatio(Means &means, Ratio &ratio);
 
   mlir::Operation *at = nullptr;
@@ -116,9 +116,9 @@ private:
   bool fits(const Monomial &monomial) const;
 
   mlir::Block &block;
-  // Of three fields.
+  // For three fields.
   unsigned product = 0;
-  Means *means = nullptr; ///< Of five.
+  Means *means = nullptr; ///< For five.
   int least = 0;
   int depth = 0;
   llvm::DenseMap<mlir::Value, std::optional<Monomial>> monomials;

@@ -216,7 +216,7 @@ private:
     all.size = add(coefficients, all.size, lengths.size);
     all.small = add(coefficients, all.small, lengths.small);
     all.eta = std::max(all.eta, lengths.eta);
-    for (unsigned i = 3; ofFive && i < 5; ++i) // Of x or y alone nothing is small.
+    for (unsigned i = 3; ofFive && i < 5; ++i) // Sums of x or y alone lose nothing small.
       all.size = add(coefficients, all.size, fields[*found[i]].size);
     std::vector<uint32_t> of;
     for (const std::vector<uint32_t> &some : nodes)
@@ -288,7 +288,7 @@ private:
     return sum;
   }
 
-  /// Of all values that the terms are made of, their sum included: the size, and what they lose
+  /// Sets the size of all values that the terms are made of, their sum included, and what they lose
   /// below the normal range. Every one must be a number of f32 or f64, whatever finite values are.
   bool setLargest(QuadraticForm &form, const Polynomials &polynomials, const PolynomialForm &whole,
                   ArrayRef<uint32_t> nodes) {
@@ -313,7 +313,7 @@ private:
       small = add(c, small, value->small);
       if (term.kind == TermKind::FromSigned || term.kind == TermKind::FromUnsigned ||
           polynomials.isDifference(term))
-        continue; // Of an integer that is read, or of x and y.
+        continue; // A conversion of an integer that is read, or of x and y.
       if (term.kind == TermKind::Quotient) {
         // 0 / z is in no size, and no number where z is 0.
         const uint32_t divisor = polynomials.find(term.of[1])->exact.of[Quadratic::One];
@@ -321,7 +321,7 @@ private:
           size.of[Quadratic::One] =
               c.sum(size.of[Quadratic::One], c.absolute(c.quotient(Coefficients::kOne, divisor)));
       }
-      // Of what decides nothing is asked: the sides agree.
+      // The condition does not matter: the sides agree.
       const size_t first = term.kind == TermKind::Chosen ? 1 : 0;
       for (size_t i = term.of.size(); i > first; --i)
         left.push_back(term.of[i - 1]);

@@ -237,7 +237,7 @@ IntRange IntRangeDomain::remSigned(const IntRange &a, const IntRange &b) const {
   const bool overflows = a.smin == signedMin(a.width) && b.mayBeSigned(-1);
   if (b.mayBeUnsigned(0) || overflows)
     return range;
-  const Wide largest = std::max(b.smax, -b.smin) - 1; // Of the rest, without its sign.
+  const Wide largest = std::max(b.smax, -b.smin) - 1; // The remainder's, without its sign.
   range.smin = a.isNonNegative() ? 0 : std::max(a.smin, -largest);
   range.smax = a.smax <= 0 ? 0 : std::min(a.smax, largest);
   if (a.isNonNegative())

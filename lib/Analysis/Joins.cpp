@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-/// Of an op that joins its first two operands; of a subtraction, from the first only.
+/// How an op joins its first two operands; a subtraction joins from the first only.
 static std::optional<Join> joinOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Join>>(op)
       .Case<arith::AddFOp, arith::SubFOp>([](auto) { return Join::Sum; })

@@ -134,7 +134,7 @@ bool Columns::fail(std::string why) {
 
 bool Columns::isExact(Operation &op, const Column &column, Type type) {
   const double limit = exactUpTo(type);
-  bool exact = true; // Of all at once: the compiler makes vectors of it.
+  bool exact = true; // For all at once: the compiler makes vectors of it.
   for (double value : column.reals)
     exact &= std::abs(value) <= limit && (std::abs(value) + kWhole) - kWhole == std::abs(value);
   if (exact)
@@ -172,7 +172,7 @@ bool Columns::realOp(Operation &op, Column &out, bool &known) {
     each(out.reals, a, [](double x) { return -x; });
   else if (isa<math::AbsFOp>(op))
     each(out.reals, a, [](double x) { return std::abs(x); });
-  // Of numbers they are all the same; which zero they give shows nowhere.
+  // For numbers they are all the same; which zero they give shows nowhere.
   else if (isa<arith::MaximumFOp, arith::MaxNumFOp>(op))
     each(out.reals, a, b, [](double x, double y) { return ordered(x, y, std::max(x, y)); });
   else if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
@@ -246,7 +246,7 @@ bool Columns::convert(Operation &op, Column &out, bool &known) {
       out.reals.push_back(f(value));
     return isExact(op, out, type);
   };
-  constexpr double kMost = 9007199254740992.0; // Of a double; a constant may be more.
+  constexpr double kMost = 9007199254740992.0; // 2^53, exact in a double; a constant may be more.
   auto toWholes = [&](double least, double largest) {
     out.wholes.reserve(pairs);
     for (double value : from.reals) {
@@ -304,7 +304,7 @@ bool Columns::compare(Operation &op, Column &out, bool &known) {
   return true;
 }
 
-/// Of an op with what is on the accumulator: it may be added to, and subtracted from.
+/// Follows an op on the accumulator, which may be added to and subtracted from.
 bool Columns::accumulate(Operation &op, Column &out) {
   unsigned through = 0;
   if (isa<math::FmaOp>(op))

@@ -24,9 +24,9 @@ struct Column {
   bool onAccumulator = false;
   /// Then: no sum of any of what was added is larger than that.
   double bound = 0;
-  /// Of floats, all of them whole numbers that their type holds; but of a constant any.
+  /// A float column's: whole numbers that their type holds, or any constant.
   std::vector<double> reals;
-  /// Of integers, as their width makes them signed; of a truth value 0 or -1.
+  /// An integer column's, signed at their width; a truth value is 0 or -1.
   std::vector<int64_t> wholes;
 };
 

@@ -139,7 +139,7 @@ private:
            !(initial == 0 && std::signbit(initial));
   }
 
-  /// Of the dims whose sums are surely exact.
+  /// Adds to the dims whose sums are surely exact.
   bool add(annudf_element element, std::string &why) {
     Candidates candidates;
     double bound = 0;

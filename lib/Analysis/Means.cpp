@@ -25,7 +25,7 @@ using namespace annudf;
 using namespace annudf::ir;
 using Lengths = QuadraticForm::Lengths;
 
-/// Of ops that depend on one another. What is proved has few.
+/// The longest chain of ops that depend on one another. Proved bodies have few.
 static constexpr int kMostDepth = 16;
 
 static bool isFloat(Value value) { return value.getType().isF32() || value.getType().isF64(); }
@@ -150,7 +150,7 @@ std::optional<unsigned> Means::lessMeans(arith::SubFOp op) {
   const auto *const square = field ? llvm::find(squares, *field) : squares.end();
   if (square == squares.end())
     return std::nullopt;
-  // Of x², x y and y² so many x and y.
+  // x², x y and y² have this many x and y.
   const int ofY = static_cast<int>(square - squares.begin());
   const std::optional<Product> product = productOf(op.getRhs());
   if (!product || product->count != -1 || product->powers != std::array{2 - ofY, ofY})

@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace annudf;
 
-/// Of products of captures' entries, which square by themselves.
+/// Products of captures' entries square by themselves, so their roundings need a limit.
 static constexpr uint32_t kMostRoundings = 1000;
 
 static std::string quoted(const Term &term) {
@@ -150,7 +150,7 @@ Polynomials::Fact Polynomials::entry(const Term &term) {
   return {constant(node, coefficients.absolute(node)), {}};
 }
 
-/// Of an integer only what a capture holds is known to be that number.
+/// An integer is known to be that number only where a capture holds it.
 Polynomials::Fact Polynomials::converted(const Term &term) {
   const Term &from = terms.nodes()[term.of[0]];
   if (from.kind != TermKind::Entry)

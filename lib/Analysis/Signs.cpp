@@ -75,7 +75,7 @@ Signs::Fact Signs::product(const Term &term) const {
 Signs::Fact Signs::leaf(const Term &term) const {
   Fact out;
   if (term.kind == TermKind::Entry) {
-    // Of integers too, as whatever converts them has to make sure of their sign.
+    // Integers too, as whatever converts them has to make sure of their sign.
     const std::string &name = terms.entryOf(term).capture;
     out.nonNegative = {{name, Condition::Kind::NonNegative}};
     out.nonPositive = {{name, Condition::Kind::NonPositive}};
@@ -109,7 +109,7 @@ Signs::Fact Signs::largest(const Term &term) const {
   return out;
 }
 
-/// Of an integer.
+/// A converted integer's sign.
 Signs::Fact Signs::converted(const Term &term) const {
   Fact out;
   const Term &from = terms.nodes()[term.of[0]];

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-/// Of all helpers where they are called, too.
+/// Counts helpers at each place that calls them.
 static constexpr int kMostOps = 4096;
 
 static std::string quoted(Operation *op) { return "'" + op->getName().getStringRef().str() + "'"; }
@@ -87,7 +87,7 @@ uint32_t Terms::make(Term term) {
   }
   if (term.kind == TermKind::Sum || term.kind == TermKind::Difference)
     term.mayFuse |= term.hasProduct;
-  // Of a quotient by a power of two, and of x + x, a compiler makes a product.
+  // A compiler makes a product of a quotient by a power of two, and of x + x.
   term.hasProduct |= term.kind == TermKind::Product || term.kind == TermKind::ExactProduct ||
                      term.kind == TermKind::Quotient ||
                      (term.kind == TermKind::Sum && term.of[0] == term.of[1]);
@@ -95,7 +95,7 @@ uint32_t Terms::make(Term term) {
   const auto next = static_cast<uint32_t>(all.size());
   if (term.kind != TermKind::Unknown) {
     auto [place, isNew] = known.try_emplace(keyOf(term), next);
-    // Of two ops that look the same one may be fused, and the other not.
+    // If two ops look the same, one may be fused and the other not.
     if (!isNew && !term.mayFuse)
       return place->second;
   }

@@ -28,16 +28,16 @@ enum class TermKind : uint8_t {
   X,
   Y,
   Constant, ///< A float.
-  Entry,    ///< Of a capture, at indices that the query and the dimension give.
+  Entry,    ///< A capture's, at indices that the query and the dimension give.
   Negated,
   Sum,
   Difference,
   Product,
   Fma,
-  ExactProduct, ///< Of what fma adds to the field: not rounded by itself.
+  ExactProduct, ///< The product that fma adds to the field: not rounded by itself.
   Quotient,
   Absolute,
-  Magnitude, ///< Of d < 0 ? -d : d: as Absolute, but of a zero either sign.
+  Magnitude, ///< d < 0 ? -d : d: as Absolute, but a zero may have either sign.
   Root,
   Exponential, ///< e^x, 2^x
   Maximum,     ///< Of NaN and a number NaN.
@@ -71,7 +71,7 @@ struct Term {
 struct TermEntry {
   std::string capture;
   std::vector<EntryIndex> indices;
-  bool isUnsigned = false; ///< Of integers: what of their bits is the number.
+  bool isUnsigned = false; ///< How the bits of integers are read.
 };
 
 /// Whether an op has flags by which devices may compute something else than the op.
@@ -137,7 +137,7 @@ public:
   /// Whether a node is what they are of.
   bool isDifference(const Term &term) const;
   std::optional<PolynomialForm> sumOf(llvm::ArrayRef<uint32_t> nodes);
-  /// Of the first of the nodes that is none, or of their sum.
+  /// What the first of the nodes that is lost loses, or their sum.
   Lost lost(llvm::ArrayRef<uint32_t> nodes) const;
 
 private:
@@ -196,7 +196,7 @@ private:
   Difference difference(const Term &term) const;
 
   const Terms &terms;
-  std::vector<std::optional<uint32_t>> others; ///< Of each node the one with x and y exchanged.
+  std::vector<std::optional<uint32_t>> others; ///< For each node the one with x and y exchanged.
   std::vector<Parity> parities;
   std::vector<Difference> differences;
 };

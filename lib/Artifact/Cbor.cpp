@@ -22,7 +22,7 @@ enum Major { Unsigned, Negative, Bytes, Text, Array, Map, Tag, Simple };
 struct Open {
   uint64_t left; ///< Items still to come; a map counts keys and values.
   bool isMap;
-  std::string_view lastKey; ///< Of a map; keys are never before their bytes.
+  std::string_view lastKey; ///< A map's; keys are never before their bytes.
   bool hasKey;
 };
 

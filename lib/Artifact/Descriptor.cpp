@@ -132,7 +132,7 @@ std::string faultOfElements(const MetricDescriptor &m) {
       return "manifest field 'elements' holds no value of the ABI";
     if (std::find(m.elements.begin(), entry, *entry) != entry)
       return std::string("manifest field 'elements' names ") + toString(*entry) + " twice";
-    // Of a set there is one spelling only: equal metrics have equal manifests.
+    // A set has one spelling only: equal metrics have equal manifests.
     if (entry != m.elements.begin() && entry[-1] > *entry)
       return std::string("manifest field 'elements' names ") + toString(*entry) + " out of order";
     if (!converts(*entry, m.compute))

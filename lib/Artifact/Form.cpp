@@ -87,7 +87,7 @@ public:
 
 private:
   const std::vector<Coefficient> &nodes;
-  std::vector<uint32_t> leaves; ///< Of each node as it would be spelled, up to a bound.
+  std::vector<uint32_t> leaves; ///< Leaves of each node as it would be spelled, up to a bound.
 };
 
 //===----------------------------------------------------------------------===//
@@ -213,7 +213,7 @@ std::string faultOfBounds(const QuadraticForm &form) {
   return "";
 }
 
-/// Of what stands in the place of a product and squares.
+/// What is wrong with the means in the place of a product and squares.
 std::string faultOfMeans(const QuadraticForm &form) {
   const Lengths &lengths = *form.lengths;
   const Lengths::Means &means = *lengths.means;
@@ -243,7 +243,7 @@ std::string faultOfMeans(const QuadraticForm &form) {
   return "";
 }
 
-/// Of what a product is divided by.
+/// What is wrong with the lengths that a product is divided by.
 std::string faultOfLengths(const MetricDescriptor &m) {
   const QuadraticForm &form = *m.form;
   const Lengths &lengths = *form.lengths;

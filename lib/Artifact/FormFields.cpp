@@ -20,7 +20,7 @@ using Kind = Coefficient::Kind;
 using Finalize = QuadraticForm::Finalize;
 using Lengths = QuadraticForm::Lengths;
 
-/// Of the ops, in manifests.
+/// The ops' names in manifests.
 constexpr struct {
   Kind kind;
   const char *spelling;

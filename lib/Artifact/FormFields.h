@@ -36,7 +36,7 @@ inline constexpr struct {
                           {"size", &QuadraticForm::Lengths::size},
                           {"small", &QuadraticForm::Lengths::small}};
 
-/// Of the two zeros one: equal forms have equal bytes.
+/// Only one of the two zeros: equal forms have equal bytes.
 inline bool isNumber(double value) {
   return std::isfinite(value) && !(value == 0 && std::signbit(value));
 }

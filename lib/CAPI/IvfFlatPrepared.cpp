@@ -14,8 +14,8 @@ using namespace annudf::capi;
 struct annudf_ivf_flat_prepared {
   const std::shared_ptr<runtime::Backend> backend;
   const IndexHold index;
-  const uint64_t generation; ///< Of the index, when it was prepared.
-  /// Of the CPU's searches.
+  const uint64_t generation; ///< The index's, when it was prepared.
+  /// For searches on a CPU.
   const runtime::Metric metric;
   const runtime::BoundCaptures captures;
   const Arguments arguments;

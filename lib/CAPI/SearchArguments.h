@@ -91,7 +91,7 @@ struct Arguments {
     call.refuseNull(distances, "distances");
     take(k, nProbes);
   }
-  /// Of what has no k, or no probes.
+  /// For calls without k, or without probes.
   Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
             const annudf_vectors *vectors, const char *what,
             const annudf_ivf_flat_search_options *options,
@@ -123,7 +123,7 @@ struct Arguments {
   void chooseFrom(const annudf_ivf_flat_index &index) {
     params.candidates = index.value.candidates(probes);
   }
-  /// Of what computes every distance.
+  /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)
       call.refuse("options.filter is set; distances are of every row");

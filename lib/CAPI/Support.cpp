@@ -82,7 +82,8 @@ size_t annudf_buffer_size(const annudf_buffer *buffer) { return buffer ? buffer-
 
 void annudf_buffer_destroy(annudf_buffer *buffer) { delete buffer; }
 
-/// Of any number, also one that the enum cannot hold; null if no row that may be used has it.
+/// The name of any number, also one that the enum cannot hold; null if no row that may be used has
+/// it.
 template <typename Enum> static const char *nameOf(int32_t value) {
   const TableRow *row = tableOf<Enum>().find(int64_t(value));
   return row && row->since != TableRow::kReserved ? row->spelling : nullptr;

@@ -227,7 +227,7 @@ private:
                      "options of annudf-inline-captures '" + options.inlineCaptures + "': " + why};
       manager.addPass(std::move(pass));
     }
-    manager.addPass(createPackLanesPass());    // Of what is left of the captures.
+    manager.addPass(createPackLanesPass());    // Sees the captures that are left.
     if (options.target.abi != ANNUDF_ABI_ID) { // What is baked in needs no place in it.
       VerifyABIPassOptions verify;
       verify.target = options.target.abi;
@@ -311,7 +311,7 @@ private:
     return fault;
   }
 
-  /// Of what the hooks do the verifier knows all, of what they call nothing: then the artifact as
+  /// The verifier knows all that hooks do, and nothing of what they call: then the artifact as
   /// a whole is not verified.
   std::optional<Fault> linkCode(const LibNvvm &nvvm, StringRef ir, Artifact &artifact) {
     const Payload &hooks = artifact.payloads.front();

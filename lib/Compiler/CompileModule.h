@@ -25,7 +25,7 @@ namespace annudf::compiler {
 struct Fault {
   ErrorKind kind;
   std::string text;
-  bool isInternal = false; ///< Of annudf, not of what it was given; then a std::logic_error.
+  bool isInternal = false; ///< annudf's own fault, not its input's; then a std::logic_error.
 };
 
 /// What a compile tells besides its result.

@@ -48,7 +48,7 @@ public:
 
 private:
   struct Piece {
-    std::string symbol; ///< Of the extern that it is for.
+    std::string symbol; ///< The extern that it is for.
     Payload payload;
   };
 

@@ -23,7 +23,7 @@ public:
       : origin(origin), findings(findings),
         handler(&context, [this](mlir::Diagnostic &diagnostic) { return record(diagnostic); }) {}
 
-  /// Of all errors that MLIR has told.
+  /// The fault made of all errors that MLIR reported.
   Fault fault();
   /// A fault of the source that MLIR has not told.
   Fault refuse(const std::string &what);

@@ -118,7 +118,7 @@ private:
                            [&](const Unproved &other) { return other.property == one; });
     };
     auto why = isOf(property);
-    // Of a field that is no sum of terms nothing more is asked, but for a choice.
+    // A field that is no sum of terms needs nothing more, but for a choice.
     if (why == field.unproved.end() &&
         !(property == Property::Monotone && field.monotone != Monotone::Unknown))
       why = isOf(Property::Canonical);

@@ -125,7 +125,7 @@ private:
 
   static std::string quoted(const std::string &text) { return "'" + text + "'"; }
 
-  /// Of somebody else. Several pieces may be for one architecture.
+  /// Foreign code. Several pieces may be for one architecture.
   void linkedCode(const Payload &payload) {
     const std::string name = nameOf(payload);
     const bool isMade =

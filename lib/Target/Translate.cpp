@@ -130,7 +130,7 @@ struct Options {
 };
 } // namespace
 
-/// Of what was lowered: there is no manifest to ask.
+/// The shape of what was lowered: there is no manifest to ask.
 static HookShape shapeOf(StringRef ir, ModuleOp module) {
   auto defines = [&](ScanHook hook, HookWidths widths) {
     return ir.contains((llvm::Twine("@") + symbolOf(hook, widths) + "(").str());

@@ -30,7 +30,7 @@ inline constexpr const char *kTargetAbis = ANNUDF_ABI_ID ", " ANNUDF_CUVS_METRIC
 /// The function of ANNUDF_CUVS_METRIC_ABI_ID: gives the accumulator after one coordinate. It
 /// begins with 0, and what the last call gives is the distance.
 using CuvsMetric = float(float x, float y, float acc);
-/// Of a metric with a capture: its address, and which coordinate it is.
+/// Signature of a metric with a capture: its address, and the index of the coordinate.
 using CuvsMetricOfCapture = float(float x, float y, float acc, const float *capture, int64_t dim);
 
 /// Whose functions a metric becomes.

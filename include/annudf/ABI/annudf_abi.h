@@ -186,9 +186,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 
 /*===-- The same for accumulators of several fields, since 1.1 ------------===*\
 |*   acc    MAX_FIELDS words of A bits of the caller's; field i is word i, one  *|
-|*          of 32 bits in a word of 64 its low half, the high half 0. Of words  *|
-|*          past the fields a hook reads and writes none, so that once inlined  *|
-|*          they cost nothing.                                                  *|
+|*          of 32 bits in a word of 64 its low half, the high half 0. A hook    *|
+|*          touches no word past the fields, so that once inlined such words    *|
+|*          cost nothing.                                                       *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_SCAN_HOOKS_s(ROW, A, X)                                         \
   ROW(INIT, annudf1_scan_init_s##A, void,                                      \

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of each field of the accumulator that an update joins with terms (Joins.h): what the terms are as
-// functions of the two coordinates. docs/spec/numerics.md says what each claim means and why it
+// For each field of the accumulator that an update joins with terms (Joins.h), what the terms are
+// as functions of the two coordinates. docs/spec/numerics.md says what each claim means and why it
 // holds. An op that the tables do not know proves nothing. The module must have been verified.
 //
 //===----------------------------------------------------------------------===//
@@ -86,8 +86,8 @@ struct PolynomialForm {
 /// How a claim holds.
 enum class Claim : uint8_t {
   No,
-  Real, ///< Of the formula in real numbers; what is computed may differ by rounding.
-  Exact ///< Of what is computed too, whatever is fused; +0 and -0 are equal, and so are NaNs.
+  Real, ///< For the formula in real numbers; computed values may differ by rounding.
+  Exact ///< For computed values too, whatever is fused; +0 and -0 are equal, and so are NaNs.
 };
 
 enum class Sign : uint8_t { Unknown, NonNegative, NonPositive };
@@ -113,10 +113,10 @@ struct Unproved {
 
 struct FieldProperties {
   std::optional<JoinedField> joined;
-  std::optional<PolynomialForm> polynomial; ///< Of the sum of the terms.
+  std::optional<PolynomialForm> polynomial; ///< The sum of the terms.
   Claim symmetric = Claim::No;
   Claim difference = Claim::No; ///< Whether the terms are a function of x - y only.
-  Sign sign = Sign::Unknown;    ///< Of every term; or NaN.
+  Sign sign = Sign::Unknown;    ///< Each term has it, or is NaN.
   std::vector<Condition> signIf;
   Monotone monotone = Monotone::Unknown;
   std::vector<Condition> monotoneIf;

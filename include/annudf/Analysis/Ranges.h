@@ -71,7 +71,7 @@ struct UnprovedIndex {
   Inside why = Inside::Yes; ///< Yes: all are.
   int64_t extent = 0;
   std::string smallest, largest; ///< For messages: "-3", "dims + 1".
-  std::string last;              ///< Of the extent: "dims - 1".
+  std::string last;              ///< The extent's last index: "dims - 1".
 };
 UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::LoadOp load);
 

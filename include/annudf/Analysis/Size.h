@@ -39,7 +39,7 @@ class SizeCounter {
 public:
   explicit SizeCounter(mlir::ModuleOp module);
 
-  /// Of all ops below `root`, saturating. A loop without iterations weighs as one with
+  /// The weight of all ops below `root`, saturating. A loop without iterations weighs as one with
   /// one: it is compiled too.
   uint64_t below(mlir::Operation *root) const;
 

@@ -45,7 +45,7 @@ const char *toString(PayloadKind kind);
 
 /// Who made a payload: "libnvvm", "13.0".
 struct Producer {
-  static constexpr const char *kLibNvvm = "libnvvm"; ///< Of what the compiler makes of a metric.
+  static constexpr const char *kLibNvvm = "libnvvm"; ///< The compiler's own payloads.
 
   std::string name;    ///< Letters, digits, `_`.
   std::string version; ///< Numbers with dots between them.
@@ -92,7 +92,7 @@ inline constexpr uint32_t kRulesEdition = 1;
 /// deserves the trust of whoever sent it, and `annudf verify` makes the code again.
 struct Verification {
   uint32_t rules = kRulesEdition; ///< The edition that the metric was checked by.
-  std::string version;            ///< Of the annudf that checked it.
+  std::string version;            ///< The annudf that checked it.
   bool operator==(const Verification &) const = default;
 };
 

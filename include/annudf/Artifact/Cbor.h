@@ -31,7 +31,7 @@ enum class CborCheck {
 
 /// What a kind of file may hold; more would only cost its reader memory.
 struct CborLimits {
-  size_t items; ///< Of every kind, the keys of maps and the outermost item included.
+  size_t items; ///< All kinds, the keys of maps and the outermost item included.
   size_t text;  ///< Bytes of all text strings together, keys included.
 };
 
@@ -56,10 +56,10 @@ CborResult checkCbor(std::string_view bytes, const CborLimits &limits);
 struct CborItem {
   enum class Kind { Null, Boolean, Number, Negative, Text, Bytes, List, Map };
   Kind kind = Kind::Null;
-  /// Of a number itself, of a negative one what it is below -1, of a list or map how many
+  /// A number itself, for a negative one how far it is below -1, for a list or map how many
   /// items or pairs follow; 0 or 1.
   uint64_t number = 0;
-  std::string_view content; ///< Of text and bytes, inside those that are read.
+  std::string_view content; ///< Text and bytes, inside the input.
 };
 
 /// Reads item after item of what checkCbor() passed.

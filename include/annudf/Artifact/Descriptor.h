@@ -78,7 +78,7 @@ struct MetricDescriptor {
   int32_t dims = 0;               ///< 0: any.
   std::vector<annudf_hook> hooks; ///< Those that the metric defines, in the order of the table.
   std::vector<CaptureInfo> captures;
-  std::vector<annudf_accumulator> fields; ///< Of a STRUCT, in order; else none.
+  std::vector<annudf_accumulator> fields; ///< A STRUCT's, in order; else none.
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
   std::optional<PackedSum> packed;          ///< Where it is proved.
   std::optional<QuadraticForm> form;        ///< Where it is proved.
@@ -133,7 +133,7 @@ enum class NumberKind { None, Float, Signed, Unsigned };
 /// A row of annudf_tables.h, of any of its tables.
 struct TableRow {
   const char *name;     ///< "INNER_PRODUCT"
-  int64_t value;        ///< Of the C enum; for features the bit's mask.
+  int64_t value;        ///< The C enum's; for features the bit's mask.
   const char *spelling; ///< "inner_product"; of a limit what it bounds.
   int bits;             ///< 0 where the table has none.
   NumberKind kind;      ///< None where the table has none.

@@ -78,7 +78,7 @@ struct Quadratic {
 /// The form of a metric whose accumulator is one float, or, with `lengths`, three or five. In real
 /// numbers the accumulator ends as initial + Σ over dimensions of exact(x, y). Let A = |initial| +
 /// Σ size, S = Σ small, L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and,
-/// for each dimension, over `accumulations` roundings to f32. Of finite coordinates and captures
+/// for each dimension, over `accumulations` roundings to f32. For finite coordinates and captures
 /// whose coefficients (all nodes) are finite, and where E L is below FLT_MAX, what update computes
 /// is finite and at most (E - 1) A + E eta S from that, whatever is fused and however the
 /// dimensions are split. docs/spec/numerics.md, "What a distance is", derives it.
@@ -95,12 +95,12 @@ struct QuadraticForm {
   Quadratic size;      ///< Of |x| and |y|, or of |x - y|. Not negative.
   Quadratic small;     ///< The same.
   Quadratic largest;   ///< The same: the sizes of all values that the terms are made of, summed up.
-  Roundings roundings; ///< Of a term. None to f16.
+  Roundings roundings; ///< A term's. None to f16.
   uint32_t accumulations = 1; ///< Terms that a dimension adds to the accumulator, one by one.
   double eta = 0;             ///< One of 0, 2^-150 (f32) and 2^-1074 (f64).
   double initial = 0;         ///< What init yields.
 
-  /// What finalize makes of the accumulator. Of floats as computed, where it gives no NaN.
+  /// What finalize makes of the accumulator, for computed floats, where it gives no NaN.
   enum class Finalize : uint8_t {
     Identity,
     Rises, ///< a <= b gives finalize(a) <= finalize(b).
@@ -108,15 +108,15 @@ struct QuadraticForm {
   };
   Finalize finalize = Finalize::Identity;
 
-  /// Of three floats that begin with 0: all above is of one of them, P, whose polynomials are of XY
-  /// alone, but for `largest`, which is of all three. The others end as X = Σ α x² and Y = Σ γ y²
-  /// but for what is said of them as of P, and finalize goes as it says with the ratio
-  /// r = P / √(X Y): where X and Y as computed are at least 2^least and at most 2^60, r is computed
-  /// with `ratio` roundings, and finalize of v, 1 and 1 is what finalize makes of r = v.
+  /// For three floats that begin with 0. All above describes one of them, P, whose polynomials are
+  /// of XY alone, but for `largest`, which is of all three. The others end as X = Σ α x² and Y = Σ
+  /// γ y² but for what is said of them as of P, and finalize goes as it says with the ratio r = P /
+  /// √(X Y): where X and Y as computed are at least 2^least and at most 2^60, r is computed with
+  /// `ratio` roundings, and finalize of v, 1 and 1 is what finalize makes of r = v.
   /// docs/spec/numerics.md, "Normalised", derives it.
   struct Lengths {
     static constexpr int kLeast = -60, kMostLeast = -2, kMost = 60;
-    static constexpr uint32_t kMostRoundings = 64; ///< Of the ratio.
+    static constexpr uint32_t kMostRoundings = 64; ///< The ratio's.
 
     uint32_t product = 0; ///< Which field is P.
     Quadratic exact;      ///< α in XX, γ in YY. To be bound where both are not negative.
@@ -128,7 +128,7 @@ struct QuadraticForm {
     Roundings ratio;
     int32_t least = kLeast;
 
-    /// Of five floats, a correlation: the fields of x and y are Sx = Σ x and Sy = Σ y, those of P,
+    /// For five floats, a correlation. The fields of x and y are Sx = Σ x and Sy = Σ y, those of P,
     /// X and Y are the sums of x y, x² and y² as they are (all coefficients 1), and in the place of
     /// P, X and Y as computed stand P - Sx Sy / n, X - Sx² / n and Y - Sy² / n, which finalize
     /// computes with `roundings` each; n is the number of dims. docs/spec/numerics.md, "Less their

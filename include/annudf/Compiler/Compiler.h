@@ -46,7 +46,7 @@ struct CompileOptions {
   /// Where annudf itself fails, on a module that its verifier has accepted: the file to write, for
   /// annudf-opt --run-reproducer. Empty: what the environment variable ANNUDF_REPRODUCER names.
   std::string reproducer;
-  /// Of lowerMetric: whose functions the metric becomes. An artifact's code speaks its own ABI.
+  /// For lowerMetric: whose functions the metric becomes. An artifact's code speaks its own ABI.
   CodeTarget target = {};
 };
 

@@ -21,7 +21,7 @@ struct DeviceUdfOptions {
   std::string inlineCaptures;
   /// Where the capture that is left lies, of which the metric has at most one.
   std::vector<UdfCapture> captures;
-  int64_t dims = 0; ///< Of the index that will be searched; needed where there is a capture.
+  int64_t dims = 0; ///< Dimensions of the index to search; needed where there is a capture.
 };
 
 /// Lowers the module inside the artifact to ANNUDF_CUVS_METRIC_ABI_ID.
@@ -32,7 +32,7 @@ DeviceUdf makeDeviceUdf(const Artifact &artifact, const std::string &origin,
                         std::vector<Diagnostic> *diagnostics = nullptr);
 
 struct DeviceUdfImport {
-  std::string name = "device_udf"; ///< Of the metric.
+  std::string name = "device_udf"; ///< The metric's.
   /// "sm_90", ... Empty: that of the LTO-IR, which serves newer ones; of source every one.
   std::vector<std::string> archs;
 };

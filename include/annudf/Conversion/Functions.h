@@ -29,7 +29,7 @@ struct LinkedFunction {
   std::string called, calledPrototype; ///< What hooks call: the same, or annudf's own function.
 };
 
-/// Of every annudf.extern of a verified module.
+/// Every annudf.extern of a verified module.
 std::vector<LinkedFunction> linkedFunctionsOf(mlir::ModuleOp module);
 
 } // namespace annudf

@@ -17,7 +17,7 @@ namespace annudf {
 
 /// Text of the dialect, to be compiled as a user's is. Both end in a null character.
 struct BuiltinMetric {
-  std::string_view name; ///< Of the metric, of its file in lib/Metrics, and for users.
+  std::string_view name; ///< The metric's, its file's in lib/Metrics, and what users write.
   std::string_view text;
 
   /// What places in diagnostics call the text: "<built-in metric l2>".

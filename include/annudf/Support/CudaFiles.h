@@ -33,7 +33,7 @@ std::vector<std::string> cudaLibraryCandidates(const std::string &name, const ch
 /// A library that was opened, or none and where it was looked for.
 struct CudaLibrary {
   void *handle = nullptr;
-  std::string path;     ///< Of the candidates, the one that was opened.
+  std::string path;     ///< The candidate that was opened.
   std::string searched; ///< Those passed over, each with the reason where it is there.
 };
 

@@ -49,7 +49,7 @@ public:
   static llvm::Expected<std::shared_ptr<const LibNvvm>> load();
 
   const std::string &path() const { return libraryPath; }
-  /// Of the CUDA toolkit it belongs to, "13.0".
+  /// The CUDA toolkit it belongs to, "13.0".
   const std::string &release() const { return releaseName; }
 
   /// Verifies and compiles NVVM IR. libdevice is added where `ir` calls it.
@@ -71,12 +71,12 @@ struct HookShape {
   std::vector<annudf_hook> hooks; ///< Those that the metric defines.
   /// May ask for the element of the rows, as a source in the form of cuVS does.
   bool asksForElement = false;
-  /// Of a filter: its hooks, which are those of no metric. Then `widths` and `hooks` do not matter.
+  /// A filter's hooks, which are those of no metric. If so, `widths` and `hooks` do not matter.
   bool isFilter = false;
   /// Function of ANNUDF_CUVS_METRIC_ABI_ID that is linked beside it and may be called; or empty.
   std::string linked = {};
   bool linkedTakesCapture = false;
-  /// Of annudf.extern, which may be called too: names and prototypes.
+  /// Functions of annudf.extern, which may be called too: names and prototypes.
   std::vector<std::pair<std::string, std::string>> externs = {};
 };
 

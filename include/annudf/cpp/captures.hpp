@@ -245,7 +245,7 @@ inline captures_owner bind_captures(const artifact &to, std::span<const capture_
                                     std::int64_t dims, bool allow_non_finite) {
   if (values.empty() && annudf_artifact_capture_count(to.c()) == 0)
     return nullptr;
-  // Of a row each search asks itself whether there are enough, so any number is right here.
+  // Each search checks by itself that there are enough rows, so any number is right here.
   const annudf_extents extents = {sizeof extents, dims, 1, queries_of(to, values)};
   const annudf_captures_options options = {sizeof options, allow_non_finite};
   std::vector<annudf_capture_value> list;

@@ -81,7 +81,7 @@ struct udf_options {
 
 /// How a descriptor becomes a metric.
 struct udf_import {
-  std::string name = "device_udf";     ///< Of the metric.
+  std::string name = "device_udf";     ///< The metric's.
   std::vector<std::string> archs = {}; ///< Empty: that of the LTO-IR; of source all.
 };
 

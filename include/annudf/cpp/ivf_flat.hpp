@@ -204,7 +204,7 @@ inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
 }
 
 /// The same on a device, where the lists stay if they are there (index::device()): they are what
-/// the host would have left. Of those that are on the host, or have no room there twice, rows are
+/// the host would have left. Where the index is on the host, or has no room there twice, rows are
 /// removed on the host, and an index without rows is there.
 template <std::same_as<backend> Backend> // As of extend().
 std::int64_t remove(index &from, std::span<const std::int64_t> ids, const Backend &on,
@@ -289,7 +289,7 @@ public:
   std::int64_t rows() const noexcept { return shape_.rows(); } ///< Queries of a run.
   std::int64_t k() const noexcept { return k_; }
 
-  /// What search() of these gives. Of one that was prepared for host memory.
+  /// What search() of these queries gives, for a search that was prepared for host memory.
   /// \param stats  filled where it is given.
   void operator()(const vectors &queries, std::span<float> distances,
                   std::span<std::int64_t> neighbors, search_stats *stats = nullptr) const {
@@ -465,8 +465,8 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
                                                queries.stream().c(), call.stats()));
 }
 
-/// The rows that a filter of code keeps, as the index is now. Of one that was extended since it may
-/// lack ids: a search says so.
+/// The rows that a filter of code keeps, as the index is now. If the index was extended since, the
+/// result may lack ids: a search says so.
 /// \param bits  of the filter, to be joined with others; 0: as many as the index has ids.
 inline annudf::v0::filter filter(const index &in, const code_filter &code, std::int64_t bits = 0,
                                  const search_params &params = {}) {

@@ -315,7 +315,7 @@ private:
 /// architecture of GPUs), also where many threads ask at once. Copies share what was compiled.
 class metric : public detail::code {
 public:
-  /// Of a lambda, or an object with init, update and finalize, which is called once with values
+  /// Compiles a lambda, or an object with init, update and finalize. It is called once with values
   /// that record what it does (annudf/cpp/trace.hpp); what breaks a rule is reported at its lines.
   template <class Hooks>
   metric(std::string_view name, const Hooks &hooks, const metric_options &options = {},
@@ -386,7 +386,7 @@ inline bound_metric::bound_metric(const char *builtin) : bound_metric(std::strin
 /// for its captures by bind(). ivf_flat::filter makes bits of it.
 class code_filter : public detail::code {
 public:
-  /// Of a lambda, as a metric; it gives whether a row is kept.
+  /// Compiles a lambda as for a metric; it gives whether a row is kept.
   template <class Hook>
   code_filter(std::string_view name, const Hook &hook,
               std::source_location where = std::source_location::current())

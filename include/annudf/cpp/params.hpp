@@ -39,9 +39,9 @@ struct search_stats {
   /// "matrix"; of a row that a CPU left before its last dimension the part that it computed.
   double evaluated_per_query = 0;
   std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
-  /// Of the device's memory that the workspace holds which ran the search; 0 on a CPU.
+  /// Device memory held by the workspace that ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
-  double passing_share = 1; ///< Of the rows, those that the filter lets pass, by its bits.
+  double passing_share = 1; ///< The share of rows that the filter's bits let pass.
   std::int64_t scored = 0;  ///< Pairs of a query and a row of its lists that the filter lets pass.
   /// Those of them whose distance was NaN, so that the row is never found; of a search in device
   /// memory without time_stages those of earlier ones with the metric.
@@ -92,7 +92,7 @@ struct index_params {
 struct build_stats {
   double train_ms = 0; ///< Centers, and the look at all coordinates.
   double add_ms = 0;   ///< Rows to their lists.
-  // Of rows in host memory:
+  // For rows in host memory:
   double copy_ms = 0;             ///< All rows to the device, where they went at once.
   std::int64_t pieces = 0;        ///< In which they went to the device; 1: all at once.
   std::uint64_t device_bytes = 0; ///< That it took there at most.

@@ -170,7 +170,7 @@ public:
   /// All rows that the elements are. \throws error if they do not come out even.
   matrix_view(std::span<T> all, std::int64_t cols)
       : matrix_view(all.data(), detail::rows_of(all.size(), cols, detail::coordinates<T>), cols) {}
-  /// Of an mdspan, or what has its extent, stride, rank and data_handle; the layout is checked.
+  /// From an mdspan, or what has its extent, stride, rank and data_handle; checks the layout.
   template <detail::host_mdspan_matrix V>
     requires std::convertible_to<detail::element_of_view<V> (*)[], T (*)[]>
   matrix_view(const V &view)
@@ -218,7 +218,7 @@ public:
   device_matrix_view(T *data, std::int64_t rows, std::int64_t cols, cuda_stream stream = {},
                      std::int32_t device = 0)
       : detail::matrix_base<T>(data, rows, cols), stream_(stream), device_(device) {}
-  /// Of an mdspan of device memory, whether its type says so or not; the layout is checked.
+  /// From an mdspan of device memory, whether its type says so or not; checks the layout.
   template <detail::mdspan_matrix V>
     requires std::convertible_to<detail::element_of_view<V> (*)[], T (*)[]>
   explicit(!detail::device_mdspan_matrix<V>)

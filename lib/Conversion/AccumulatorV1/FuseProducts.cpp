@@ -24,7 +24,8 @@ using namespace annudf::lowering;
 
 namespace {
 
-/// The product that `value` is, if nothing else uses it. Of f16 a fused one would be rounded twice.
+/// The product that `value` is, if nothing else uses it. A fused f16 product would be rounded
+/// twice.
 arith::MulFOp productOf(Value value) {
   auto product = value.getDefiningOp<arith::MulFOp>();
   if (!product || !value.hasOneUse() || !(value.getType().isF32() || value.getType().isF64()))
@@ -39,7 +40,7 @@ Value fused(OpBuilder &builder, Location loc, Value a, Value b, Value c, const T
   return LLVM::FMAOp::create(builder, loc, a, b, c);
 }
 
-/// Of two products the first is fused.
+/// Fuses the first of two products.
 void fuse(Operation *sum, const TargetInfo &target, bool isDifference) {
   const bool first = bool(productOf(sum->getOperand(0)));
   arith::MulFOp product = productOf(sum->getOperand(first ? 0 : 1));

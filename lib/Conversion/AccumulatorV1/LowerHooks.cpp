@@ -106,7 +106,7 @@ private:
       func::ReturnOp::create(
           builder, arith::ExtUIOp::create(builder, builder.getI32Type(), kept).getResult());
       auto argument = [&](unsigned i) { return function.getArgument(i); };
-      // Of the query it knows nothing: argument 2 is one for every query.
+      // It knows nothing of the query: argument 2 is one for every query.
       return lowerAccesses(function, udf,
                            {{}, argument(0), argument(1), {}, argument(3), argument(4)}, target,
                            counts);
@@ -284,7 +284,7 @@ private:
   }
 
   MetricOp metric;
-  SmallVector<Type> fields; ///< Of the accumulator; one that is no struct has one.
+  SmallVector<Type> fields; ///< The accumulator's; one that is no struct has one.
   Type compute;
   const HookWidths widths;
 };

@@ -29,8 +29,8 @@ enum class TargetKind { Nvvm, Host };
 struct TargetInfo {
   TargetKind kind;
   const char *passName;        ///< For messages.
-  unsigned globalAddressSpace; ///< Of a capture's array.
-  unsigned tableAddressSpace;  ///< Of a constant table that fits kMaxConstantTable.
+  unsigned globalAddressSpace; ///< A capture's array's.
+  unsigned tableAddressSpace;  ///< For a constant table that fits kMaxConstantTable.
   const char *triple, *dataLayout;
   CodeTarget code; ///< The ABI.
 };

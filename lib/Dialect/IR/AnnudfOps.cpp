@@ -331,7 +331,7 @@ static LogicalResult verifyAccumulator(MetricOp metric) {
   return success();
 }
 
-/// Of what came after 1.0, bytecode that says 1.0 holds nothing.
+/// Bytecode that says 1.0 holds nothing that came after 1.0.
 template <typename Stream> static bool isOfMinor(const Stream &stream, uint64_t minor) {
   FailureOr<const DialectVersion *> version = stream.template getDialectVersion<AnnudfDialect>();
   // Without one: a reader takes it for 1.0, a writer writes the newest.

@@ -44,7 +44,7 @@ static LogicalResult verifySignature(ExternOp op) {
 
 /// What nvJitLink and NVRTC are handed: they end the process on some garbage.
 static bool isOfKind(LinkKind kind, StringRef content) {
-  constexpr size_t kSmallest = 32; // Of a header.
+  constexpr size_t kSmallest = 32; // A header's bytes.
   switch (kind) {
   case LinkKind::LtoIr:
     return content.size() > kSmallest && content.starts_with("\xED"

@@ -23,7 +23,7 @@ static bool dependsOn(Block &body, ArrayRef<BlockArgument> given) {
 
 void rules::warnOfUnreadAccumulator(MetricOp metric) {
   if (metric.getDims().value_or(0) == 1)
-    return; // Of one dimension the last is all.
+    return; // With one dimension the last is all.
   for (auto update : metric.getBody().getOps<UpdateOp>())
     if (Block &body = update.getBody().front();
         !dependsOn(body, body.getArguments().drop_back(2))) // The coordinates come last.

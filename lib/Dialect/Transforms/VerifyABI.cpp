@@ -146,7 +146,7 @@ static LogicalResult verifyElements(MetricOp metric) {
   return success();
 }
 
-/// Of a module whose bodies keep the rules.
+/// For a module whose bodies keep the rules.
 static LogicalResult verifyPacked(MetricOp metric) {
   if (!metric.getPacked())
     return success();

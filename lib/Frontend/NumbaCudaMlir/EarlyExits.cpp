@@ -335,7 +335,7 @@ void EarlyExits::leave() {
                                        integer(trips + !headerCounts));
   cf::CondBranchOp::create(builder, loc, goesOn, guard, ValueRange(), done, toDone);
 
-  IRMapping inside; // Of what the loop computes, as it is after the loop.
+  IRMapping inside; // What the loop computes, as it is after the loop.
   for (auto [value, argument] : llvm::zip(usedAfter, after->getArguments().drop_front()))
     inside.map(value, argument);
   // The targets, before the edges are redirected.

@@ -178,7 +178,7 @@ private:
 
   SymbolTable symbols;
   llvm::MapVector<func::FuncOp, func::CallOp> functions;
-  llvm::DenseMap<Operation *, Size> sizes; ///< Of what is flat already.
+  llvm::DenseMap<Operation *, Size> sizes; ///< Sizes of functions that are flat already.
   int64_t copied = 0;                      ///< Operations of all that was flattened.
   int64_t numCalls = 0, &numSlots;
 };

@@ -98,7 +98,7 @@ struct LoopBlocks::Iteration {
   llvm::DenseSet<Block *> reached, done;
   SmallVector<Constant> next; ///< What the header's arguments are after it.
   bool goesOn = false, isAcyclic = true;
-  bool isExitKnown = false; ///< Of some exit it is known whether it is taken.
+  bool isExitKnown = false; ///< Whether it is known of some exit that it is taken or not.
   Constant headerLeaves;
 };
 

@@ -126,7 +126,7 @@ Value CountedLoop::linear(unsigned argument, const APInt &step, Value counter) {
   return arith::AddIOp::create(builder, loc, value, constant(builder, loc, type, start));
 }
 
-/// Of a value for each argument of the header, those that scf.for carries.
+/// From a value for each argument of the header, those that scf.for carries.
 SmallVector<Value> CountedLoop::carriedOf(ValueRange all) const {
   SmallVector<Value> some;
   for (unsigned i : carried)

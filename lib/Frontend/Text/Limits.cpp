@@ -39,7 +39,7 @@ struct Alias {
   uint64_t size = 0; ///< Bytes of its text, with every alias in it written out.
   int depth = 0;     ///< Nesting of that text.
   bool defined = false;
-  uint64_t usesBefore = 0; ///< Of locations, which operations may name before.
+  uint64_t usesBefore = 0; ///< Uses of locations, which operations may name before.
 };
 
 class Scan {
@@ -394,7 +394,7 @@ private:
   uint64_t elements = 1;
 
   HasProperty hasProperty;
-  StringRef operation; ///< Of the last generic form.
+  StringRef operation; ///< The last generic form's.
   bool inProperties = false;
   int propertiesDepth = 0;
 

@@ -53,8 +53,8 @@ constexpr const char *spell(NumberKind kind, int bits) {
   return kind == NumberKind::Signed ? "int32_t" : "uint32_t";
 }
 
-/// Of captures: narrow floats are types of the preamble, which convert to float. No default: a
-/// new row says its type here.
+/// Types of captures: narrow floats are types of the preamble, which convert to float. No default:
+/// a new row says its type here.
 constexpr const char *spell(annudf_capture_element element) {
   switch (element) {
   case ANNUDF_CAPTURE_F32:

@@ -22,7 +22,7 @@ struct SourceForm {
   bool hasFinalize = false; ///< Defines finalize beside update.
   bool hasPoint = false;    ///< Brings its own point and helpers, as CUVS_METRIC's text does.
   bool hasIsSame = false;   ///< Brings its own std::is_same.
-  int line = 0;             ///< Of the function that updates; 0: there is none.
+  int line = 0;             ///< Where the function that updates is; 0: there is none.
   std::string symbol;       ///< Defines this function of ANNUDF_CUVS_METRIC_ABI_ID instead.
   bool isLinked = false;    ///< Or declares it, as there is code of it to link.
   int openBrace = 0;        ///< Line of a brace that nothing closes, as far as one can see; or 0.

@@ -13,7 +13,7 @@ include "annudf/Dialect/IR/AnnudfTables.td"
 
 def Annudf_ElementsAttr : TypedArrayAttrBase<Annudf_ElementAttr, "element types a metric accepts">;
 
-// Of an accumulator of several fields. One is written alone, as 1.0 has it.
+// For an accumulator of several fields. A single field is written without a list.
 def Annudf_AccumulatorListAttr : ConfinedAttr<
     TypedArrayAttrBase<Annudf_AccumulatorAttr, "accumulators of several fields">,
     [ArrayMinCount<2>]>;

@@ -113,7 +113,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     CombineOp getCombine();
     /// Types of the accumulator's fields in the bodies: one, or several.
     ::llvm::SmallVector<::mlir::Type> getAccumulatorTypes();
-    /// Of each field: declared, or what the type of the bodies says (i32 is signed).
+    /// Each field's: declared, or what the type of the bodies says (i32 is signed).
     ::llvm::SmallVector<Accumulator> getAccumulatorKinds();
     /// Type in which `update` sees a coordinate.
     ::mlir::Type getComputeType();
@@ -239,7 +239,7 @@ def Annudf_InitOp : Annudf_HookOp<"init", 0> {
   let summary = "the accumulator before the first dimension";
   let description = [{
     Any constant, infinities included, or what can be computed from the query, the list
-    and captures of them. Of an accumulator of several fields it yields them all.
+    and captures of them. For an accumulator of several fields it yields them all.
 
     Example:
 
@@ -415,7 +415,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
     extent (rules L2 to L4): the ranges of the body's integers show it for `annudf.index dim`,
-    for `dims - 1 - dim`, or below a condition that compares the index with `dims`. Of the
+    for `dims - 1 - dim`, or below a condition that compares the index with `dims`. For the
     extents `row` and `query` only `annudf.index row` and `annudf.index query` are inside.
     Captures never change during a search, so the op has no effects. An unsigned element
     is read as the signless integer of its width, as `arith` has no other: `arith.extui` and

@@ -205,7 +205,7 @@ public:
   {
     return recorded(where, {arguments(where)...});
   }
-  /// Of plain numbers.
+  /// For plain numbers.
   template <tracing::operand_like... B>
     requires(sizeof...(B) != sizeof...(A) || !(tracing::recorded<B> || ...))
   R operator()(const B &...arguments) const {

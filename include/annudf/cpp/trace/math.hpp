@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Each takes recorded values, captures' entries and plain numbers, and has the type that <cmath>
-// gives it. Of plain numbers it is the function of <cmath>.
+// gives it. For plain numbers it is the function of <cmath>.
 //
 //===----------------------------------------------------------------------===//
 
@@ -168,7 +168,7 @@ auto fma(const A &a, const B &b, const C &c,
                     static_cast<T>(tracing::plain_of(c)));
 }
 
-/// Of the smallest integer it is that integer.
+/// The smallest integer gives that integer.
 template <tracing::operand_like A>
 auto abs(const A &a, const std::source_location where = std::source_location::current()) {
   using T = tracing::promoted_t<tracing::number_of_t<A>>;
@@ -210,7 +210,7 @@ auto select(const C &condition, const A &a, const B &b,
     return static_cast<bool>(tracing::plain_of(condition)) ? static_cast<T>(tracing::plain_of(a))
                                                            : static_cast<T>(tracing::plain_of(b));
 }
-/// Of accumulators of several fields: each field by the one condition.
+/// For accumulators of several fields: each field by the one condition.
 template <tracing::operand_like C, class S>
   requires(!tracing::operand_like<S>)
 S select(const C &condition, const S &a, const S &b,
@@ -306,7 +306,7 @@ auto signbit(const A &a, const std::source_location where = std::source_location
   }
 }
 
-/// Of signed integers too, whose bits are counted. Of 0 the zeros at an end are all bits.
+/// Signed integers have their bits counted too. For 0 the zeros at an end are all bits.
 #define ANNUDF_BITS(NAME, OP)                                                                      \
   template <tracing::integer_like A>                                                               \
   auto NAME(const A &a, const std::source_location where = std::source_location::current()) {      \

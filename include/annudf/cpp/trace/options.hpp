@@ -74,7 +74,7 @@ struct metric_options {
   /// Empty: all that the compute type takes (without f32, f16 and bf16 where that is an integer).
   annudf::elements elements = every_element;
   annudf::numerics numerics = annudf::numerics::strict;
-  /// Of vectors with that many dimensions only; 0 leaves them open.
+  /// Vectors have that many dimensions; 0 leaves them open.
   std::int64_t dims = 0;
   /// `update` knows what to do with a coordinate that is NaN.
   bool missing_values = false;

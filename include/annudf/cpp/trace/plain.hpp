@@ -58,7 +58,7 @@ public:
   }
   values(std::string name, std::initializer_list<T> entries, std::vector<std::int64_t> shape = {})
       : values(std::move(name), std::vector<T>(entries), std::move(shape)) {}
-  /// Of a capture without extents.
+  /// A capture without extents.
   values(std::string name, T number) : values(std::move(name), std::vector<T>{number}) {}
   ~values() {
     detail::binding **at = &detail::latest;

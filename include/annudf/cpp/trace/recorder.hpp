@@ -36,7 +36,7 @@ struct operand {
   kind type = kind::i32;
   std::uint32_t id = 0;
   std::uint64_t hook = 0; // 0 of a number.
-  std::uint64_t bits = 0; // Of a number.
+  std::uint64_t bits = 0; // A number's.
 };
 
 template <number T> constexpr operand number_operand(T value) {
@@ -231,7 +231,7 @@ public:
   recorder(const recorder &) = delete;
   recorder &operator=(const recorder &) = delete;
 
-  /// Of this thread; throws where none runs.
+  /// This thread's; throws where none runs.
   static recorder &current() {
     if (!running)
       throw std::logic_error("a recorded value is used where no hook is traced; it means something "

@@ -129,7 +129,7 @@ operand apply(const operand &a, const operand &b, const std::source_location &wh
 
 template <comparison op>
 operand compare(const operand &a, const operand &b, const std::source_location &where) {
-  // Of floating point all but != are false where either is NaN.
+  // Floating-point comparisons, all but !=, are false where either is NaN.
   constexpr const char *floats[] = {" oeq,", " une,", " olt,", " ole,", " ogt,", " oge,"};
   constexpr const char *with_sign[] = {" eq,", " ne,", " slt,", " sle,", " sgt,", " sge,"};
   constexpr const char *without[] = {" eq,", " ne,", " ult,", " ule,", " ugt,", " uge,"};
