@@ -32,7 +32,7 @@ static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int
   return matrix;
 }
 
-/// Of a build all but its rows.
+/// All arguments of a build but its rows.
 struct BuildOptions {
   int64_t nLists;
   int32_t metric, iterations;

@@ -81,7 +81,8 @@ BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, int64_t querie
       }
       numbers.resize(static_cast<size_t>(count));
       for (int64_t i = 0; i < count; ++i)
-        numbers[i] = 0.5f + float((i * 37 + i / dims * 11) % 64) / 64; // Of each query others.
+        numbers[i] =
+            0.5f + float((i * 37 + i / dims * 11) % 64) / 64; // Other numbers for each query.
     }
     array.storage.resize(numbers.size() * sizeof(float));
     std::memcpy(array.storage.data(), numbers.data(), array.storage.size());
@@ -422,7 +423,7 @@ void run(Options load) {
               searcher.processors());
   const auto timeAll = [&](double share) {
     searcher.filter(share);
-    static const std::vector<int64_t> none; // Of a filter nobody knows the truth.
+    static const std::vector<int64_t> none; // The truth is not known for a filter.
     const std::vector<int64_t> &known = share < 1 ? none : truth;
     for (int64_t probes : load.probes)
       for (int64_t k : load.ks)

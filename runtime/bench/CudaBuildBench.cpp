@@ -132,7 +132,7 @@ void leaveOut(Matrix &base) {
   if (kindOf(base.element) != NumberKind::Float)
     throw Error(ErrorKind::Usage,
                 std::string("--missing: ") + toString(base.element) + " has no NaN");
-  constexpr uint32_t kNan = 0xFFC1FFC1; // Of each type, whose bytes it repeats.
+  constexpr uint32_t kNan = 0xFFC1FFC1; // NaN in each type, whose bytes it repeats.
   const auto bytes = static_cast<size_t>(bitsOf(base.element) / 8);
   for (size_t at = 0; at < base.storage.size(); at += 10 * bytes)
     std::memcpy(base.storage.data() + at, &kNan, bytes);

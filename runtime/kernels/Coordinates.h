@@ -56,7 +56,7 @@ template <> struct Element<ANNUDF_ELEMENT_F16> {
     const uint16_t half = static_cast<uint16_t>(bits);
 #if defined(__CUDACC__)
     return __half2float(__ushort_as_half(half));
-#elif defined(ANNUDF_NATIVE_HALF) // Of code that is made for the host at hand.
+#elif defined(ANNUDF_NATIVE_HALF) // Code that is made for the host at hand.
     return static_cast<float>(bitsAs<_Float16>(half));
 #else
     // Moving exponent and fraction to a float's place leaves an exponent that is 112 too

@@ -176,10 +176,10 @@ using NodeKind = annudf::CoefficientKind;
 /// Coefficient of Form.h, its entries found in memory; checked by who makes it.
 struct FormNode {
   NodeKind kind;
-  uint32_t a, b;      ///< Operands, nodes before this one. Of an entry a is the capture's slot.
-  int32_t element;    ///< Of an entry: enum annudf_capture_element.
-  double number;      ///< Of a number.
-  int64_t first;      ///< Of an entry: its place for dimension and query 0,
+  uint32_t a, b;      ///< Operands, nodes before this one. For an entry, a is the capture's slot.
+  int32_t element;    ///< An entry's: enum annudf_capture_element.
+  double number;      ///< A number's value.
+  int64_t first;      ///< An entry's place for dimension and query 0,
   int64_t perDim;     ///< and what a dimension
   int64_t perQuery;   ///< and a query add to that.
   uint32_t isScalar;  ///< Whether the slot holds the entry itself, not its address.

@@ -51,7 +51,7 @@ enum class TermsFault {
   BeyondDifference ///< One of more than |x - y|, in a form of the difference.
 };
 
-/// Of a dimension, with X = x - m and Y = y - m:
+/// The terms of a dimension, with X = x - m and Y = y - m:
 /// constant + x1 X + x2 X² + xy X Y + y1 Y + y2 Y², and what it may be off.
 struct FormTerms {
   Real constant, x1, x2, xy, y1, y2;

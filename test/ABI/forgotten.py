@@ -42,7 +42,7 @@ ROWS = {
     "FEATURES": 'X(FAKE, 20, "fake", 1)',
     "LIMITS": 'X(MAX_FAKE, 77, "fakes")',
 }
-# Of annudf_abi.h: what the hook's row has to have, for accumulators of one word and of several.
+# What the hook's row in annudf_abi.h has to have, for accumulators of one word and of several.
 PROTOTYPE = {
     "a": "ROW(FAKE, annudf1_scan_fake_a##A, float, (uint##A##_t acc, int32_t dims))",
     "s": "ROW(FAKE, annudf1_scan_fake_s##A, float, (const uint##A##_t *acc, int32_t dims))",

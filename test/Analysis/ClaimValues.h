@@ -122,7 +122,7 @@ public:
     allSmall = random(6) == 0;
     in.x = number();
     in.y = random(6) == 0 ? in.x : random(6) == 0 ? std::nextafter(in.x, 1e38f) : number();
-    // Of the captures each of one sign or of any, zeros of both signs included.
+    // Each capture has one sign or any, zeros of both signs included.
     for (double *capture : {&in.w, &in.q, &in.s})
       *capture = random(8) == 0 ? (random(2) ? 0.0 : -0.0) : number(random(3) - 1);
     in.n = random(256) - 128;

@@ -183,7 +183,7 @@ private:
               " : f32\n    } else {\n      scf.yield %zero : f32\n    }\n";
       return name;
     }
-    case 4: // Of the product it is not known.
+    case 4: // The product's is not known.
       return random(4) ? value
                        : op("arith.select " + op("arith.cmpf ogt, " + p + ", %zero : f32") + ", " +
                             value + ", %zero : f32");

@@ -103,7 +103,7 @@ protected:
       in.x = values.random(2) ? 0.0f : -0.0f, in.y = values.random(2) ? 0.0f : -0.0f;
     else
       in.x += moved, in.y += moved;
-    // Of coordinates that are widened the difference is another number.
+    // The difference of widened coordinates is another number.
     const double wide = static_cast<double>(in.x) - in.y;
     if (in.x - in.y != before || (formula.extendsCoordinates() && wide != wideBefore))
       return;

@@ -21,7 +21,7 @@ static double rounded(double value, int bits) {
   return bits == 32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-/// Of f16 by way of f32, of f32 by way of f64: each has more than twice the digits.
+/// f16 by way of f32, f32 by way of f64: each has more than twice the digits.
 static double fusedTo(double a, double b, double c, int bits) {
   if (bits == 64)
     return std::fma(a, b, c);

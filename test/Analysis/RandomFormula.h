@@ -103,12 +103,12 @@ private:
   };
   struct Node {
     Op op;
-    int bits;                           ///< Of its type.
+    int bits;                           ///< Its type's.
     int a = -1, b = -1, c = -1, d = -1; ///< Select: a < or = b ? c : d.
     double number = 0;
     char capture = 0;
     const char *predicate = nullptr;
-    int site = 0; ///< Of a sum: 1 fuses its first operand where that is a product, 2 its second.
+    int site = 0; ///< For a sum: 1 fuses its first operand where that is a product, 2 its second.
   };
 
   int random(int below) { return static_cast<int>(generator() % static_cast<uint32_t>(below)); }

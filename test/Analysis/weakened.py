@@ -230,7 +230,7 @@ RULES = [
     (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{{}, !isSum}"),
     (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{field.monotoneIf, true}"),
     (M, "    if (!proof.course)\n", "    if (false)\n"),
-    # Of three fields.
+    # Three fields.
     (F, "      if (types.size() > 1 && form.initial != 0)\n", "      if (false)\n"),
     (F, "isOnly(sum->exact, power) && isOnly(sum->size, power)", "isOnly(sum->exact, power)"),
     (F, "      if ((i == power) == (node == Coefficients::kZero))\n", "      if (i == power && node == Coefficients::kZero)\n"),
@@ -264,7 +264,7 @@ RULES = [
     (Z, "    roundings.f32 += by->roundings.f32;\n", ""),
     (Z, "    roundings.f64 += by->roundings.f64;\n", ""),
     (Z, "  ++own;\n", ""),
-    # Of five fields.
+    # Five fields.
     (F, "sum.exact.of[power] != Coefficients::kOne || sum.size.of[power] != Coefficients::kOne)", "sum.size.of[power] != Coefficients::kOne)"),
     (F, "sum.exact.of[power] != Coefficients::kOne || sum.size.of[power] != Coefficients::kOne)", "sum.exact.of[power] != Coefficients::kOne)"),
     (F, "isSquare || (sum.roundings == Roundings() &&", "true || (sum.roundings == Roundings() &&"),

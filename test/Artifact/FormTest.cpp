@@ -271,7 +271,7 @@ TEST(Form, IsOfItsMetric) {
             "manifest field 'form.eta' is half the smallest number of no format");
   EXPECT_EQ(fault([](auto &m) { m.form->nodes[3].number = INFINITY; }),
             "manifest field 'form.nodes[3]' is no finite number");
-  // Of fixed dims an entry at dim may be of a constant extent, and a number at dim.
+  // With fixed dims an entry at dim may have a constant extent, and be a number at dim.
   metric.dims = 16;
   EXPECT_EQ(fault([](auto &m) { m.form->nodes[3] = entry("m", {{}, {}}); }),
             "manifest field 'form.largest' names node 3, which may be negative");

@@ -151,7 +151,7 @@ TEST(Manifest, EveryFieldMissingOrOfAnotherType) {
               "m: manifest field 'captures[1]." + field + "' is missing");
 }
 
-// Of an accumulator of several words; the reader of 1.0 has no such field.
+// An accumulator of several words; the reader of 1.0 has no such field.
 TEST(Manifest, FieldsOfAnAccumulator) {
   Artifact artifact = test::smallArtifact();
   Manifest &m = artifact.manifest;
@@ -193,7 +193,7 @@ TEST(Manifest, FieldsOfAnAccumulator) {
             "m: manifest field 'fields' has 3, but the accumulator is f32");
 }
 
-// Of a filter it says the role, and nothing that only a metric has. The reader of 1.0 sees the
+// A filter's says the role, and nothing that only a metric has. The reader of 1.0 sees the
 // minor.
 TEST(Manifest, AFilter) {
   Artifact artifact = test::smallArtifact();

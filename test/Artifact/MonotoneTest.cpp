@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using test::errorOf;
 
-/// Of two texts nlohmann would make a map.
+/// nlohmann would make a map of two texts.
 json conditions(const std::vector<std::pair<std::string, std::string>> &pairs) {
   json all = json::array();
   for (const auto &[capture, relation] : pairs)

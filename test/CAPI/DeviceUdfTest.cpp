@@ -149,7 +149,7 @@ bool haveTool(annudf_status (*describe)(annudf_buffer **)) {
 
 TEST(DeviceUdf, KeyIsStable) {
   EXPECT_EQ(keyOf(), keyOf());
-  // Of other processes and machines too.
+  // The same in other processes and machines.
   EXPECT_EQ(keyOf(), "annudf.device_udf.cache_key.v1:"
                      "819c2cb434d6e8c71022f8d141a6643a4b15696d1cedc24be308eff5eb6b37cb");
 }

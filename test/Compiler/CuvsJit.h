@@ -24,7 +24,7 @@ public:
   explicit CuvsJit(const std::string &text)
       : jit(lowered(text)), hasCapture(jit.parametersOf("sym") != 3), address(jit.find("sym")) {}
 
-  /// Of a metric without captures `capture` is not looked at.
+  /// A metric without captures does not look at `capture`.
   ANNUDF_CALLS_JIT float operator()(float x, float y, float acc, const float *capture,
                                     int64_t dim) const {
     return hasCapture ? reinterpret_cast<CuvsMetricOfCapture *>(address)(x, y, acc, capture, dim)

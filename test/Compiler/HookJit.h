@@ -27,7 +27,7 @@ class HookJit {
 public:
   explicit HookJit(const Artifact &artifact);
 
-  /// Of an accumulator of several fields: the words as a kernel holds them.
+  /// An accumulator of several fields: the words as a kernel holds them.
   template <typename Word> struct Words {
     Word word[ANNUDF_MAX_FIELDS];
   };

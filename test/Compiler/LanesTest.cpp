@@ -25,7 +25,7 @@ namespace {
 
 struct Form {
   const char *name;
-  const char *type; ///< Of accumulator and coordinates.
+  const char *type; ///< The accumulator's and the coordinates'.
   const char *initial, *body;
   annudf_packed_term term;
   bool negated = false;

@@ -73,7 +73,7 @@ struct World {
                                     values);
   }
 
-  /// Of the ids that the index has, those that are affordable; no other bit is set.
+  /// The bits of the index's affordable ids are set, and no others.
   void check(Backend &backend, const std::vector<int64_t> &ids) const {
     for (const float most : {-1.0f, 0.5f, 50.0f, 1000.0f}) {
       const RowFilter filter = keptRows(backend, index, metric, bind(most));

@@ -71,7 +71,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     list.push_back(product);
     ExampleMetric cosine = named("cosine");
     cosine.exactOnIntegers = false;
-    cosine.leastDims = 3; // Of one coordinate it is 0, 2 or, of the vector 0, none.
+    cosine.leastDims = 3; // With one coordinate it is 0, 2 or, for the vector 0, none.
     cosine.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       const auto product = [](size_t, double x, double y) { return x * y; };
       const double lengths = std::sqrt(sum(q, q, product).value * sum(b, b, product).value);

@@ -30,7 +30,7 @@ struct Distance {
 };
 
 struct ExampleMetric {
-  std::string name; ///< Of the file in docs/examples/metrics or lib/Metrics.
+  std::string name; ///< The file's in docs/examples/metrics or lib/Metrics.
   bool largestFirst = false;
   bool bytesOnly = false; ///< Accepts u8 and bits alone.
   bool inParts = false;   ///< Has combine.

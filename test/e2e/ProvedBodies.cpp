@@ -95,7 +95,7 @@ rt::BoundCaptures capturesOf(const rt::Metric &metric, int32_t dims, std::mt1993
   return rt::BoundCaptures::bind(metric.artifact.manifest, {dims, 0, kQueries}, values);
 }
 
-/// Of every second search, that lets three of four rows pass, or one of 32.
+/// Every second search has one, which lets three of four rows pass, or one of 32.
 std::shared_ptr<const rt::RowFilter> filterOf(std::mt19937 &random) {
   if (random() % 2)
     return nullptr;

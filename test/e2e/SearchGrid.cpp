@@ -286,8 +286,8 @@ protected:
   const rt::Metric *metric;
   int64_t rows;
   Vector weights;
-  double tolerance;                            ///< Of a distance's magnitude.
-  std::vector<std::vector<Distance>> expected; ///< Of each query, by row.
+  double tolerance;                            ///< Relative to a distance's magnitude.
+  std::vector<std::vector<Distance>> expected; ///< For each query, by row.
 };
 
 rt::BoundCaptures SearchGrid::captures() const {

@@ -190,7 +190,7 @@ TEST_F(Hostile, AcceptedMetricsReadTheirCapturesAlone) {
     // Vectors that are long enough to be scanned in parts.
     const bool inParts = metric.artifact.manifest.has(ANNUDF_HOOK_COMBINE);
     for (annudf_element element : metric.artifact.manifest.elements)
-      for (int32_t dims : {1, 3, inParts ? 301 : 33}) // Of bits so many bytes.
+      for (int32_t dims : {1, 3, inParts ? 301 : 33}) // Bits: so many bytes.
         searches += search(metric, element, dims * (bitsOf(element) < 8 ? 8 : 1), seed += 10);
   }
   std::printf("%zu metrics, %d searches\n", all.size(), searches);

@@ -41,7 +41,7 @@ inline Found searchFiltered(runtime::Backend &backend, const runtime::Index &ind
   return found;
 }
 
-/// Of ids 0 to bits - 1 those that `pass` says.
+/// Keeps those of ids 0 to bits - 1 that `pass` says.
 template <typename Pass>
 std::shared_ptr<const runtime::RowFilter> filterOf(int64_t bits, Pass pass) {
   std::vector<uint32_t> words(size_t(runtime::RowFilter::wordsFor(bits)));

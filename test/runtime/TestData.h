@@ -30,7 +30,7 @@ struct FoundBits {
   }
 };
 
-/// Integers of small size, exact in every element type: distances then have no rounding. Of bits
+/// Integers of small size, exact in every element type: distances then have no rounding. For bits
 /// dims is a multiple of 8.
 inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32_t dims,
                                      unsigned seed = 1) {

@@ -89,7 +89,7 @@ void lsp::Between::keep(llvm::StringRef method, const json::Value &params) {
   }
 }
 
-/// Of a text with mistakes in its structure there is no more to say.
+/// Nothing more can be said of a text with mistakes in its structure.
 static bool hasErrors(const json::Array &diagnostics) {
   for (const json::Value &diagnostic : diagnostics)
     if (diagnostic.getAsObject()->getInteger("severity") == 1)
@@ -106,7 +106,7 @@ void lsp::Between::complete(json::Object &published) {
   {
     const std::lock_guard lock(mutex);
     auto kept = texts.find(uri);
-    // Of an older text there is nothing to say: the newer one is on its way.
+    // Nothing is said of an older text: the newer one is on its way.
     if (kept != texts.end() && published.getInteger("version") == kept->second.first)
       text = kept->second.second;
   }

@@ -51,7 +51,7 @@ private:
   const std::function<std::string()> page;
   FILE *editorIn = nullptr;
   int editorOut = -1;
-  std::mutex mutex; ///< Of the texts.
+  std::mutex mutex; ///< The texts'.
   /// By URI, with the version.
   std::map<std::string, std::pair<int64_t, std::string>, std::less<>> texts;
 };

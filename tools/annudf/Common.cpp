@@ -159,7 +159,7 @@ runtime::Matrix tool::asBits(runtime::Matrix matrix, const std::string &path) {
 runtime::Matrix tool::loadFor(const runtime::Index &index, const std::string &path, int64_t rows,
                               bool asF32) {
   runtime::Matrix matrix = loadVectors(path, rows, asF32);
-  // Of as many bits as the index has: bytes are no coordinates then.
+  // As many bits as the index has: bytes are no coordinates then.
   const bool packed = index.element() == ANNUDF_ELEMENT_BITS &&
                       matrix.element == ANNUDF_ELEMENT_U8 &&
                       int64_t(matrix.dims) * 8 == index.dims();

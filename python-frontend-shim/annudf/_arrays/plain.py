@@ -79,7 +79,7 @@ class _Cupy:
 
     def address_of(self, shape: tuple[int, ...], dtype: str, written: bool) -> Address:
         kind, device, element = self._cupy.ndarray, self._device, numpy_dtype(dtype)
-        strides = c_strides(shape, element.itemsize)  # Of an axis of length 1 others are as good, and not plain.
+        strides = c_strides(shape, element.itemsize)  # An axis of length 1 may have others, which are not plain.
 
         def address(array: Any) -> int:
             if (

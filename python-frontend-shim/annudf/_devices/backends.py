@@ -210,7 +210,7 @@ def order_after(array: View, stream: int) -> None:
             event = cupy.cuda.get_current_stream().record()
             cupy_stream(stream, array.device.index).wait_event(event)
     else:
-        # Of a foreign stream nothing but its handle is known, so the host waits for it.
+        # Only the handle of a foreign stream is known, so the host waits for it.
         backend(array.device).synchronize(array.producer)
 
 

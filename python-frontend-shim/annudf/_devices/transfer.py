@@ -26,7 +26,7 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     if array.dtype == "bits":
         packed = replace(array, shape=(array.shape[0], array.shape[1] // 8), dtype="uint8")
         return as_bits(to_host(packed, name, resources))
-    # Of bfloat16 the bits count, and NumPy has none of its own.
+    # NumPy has no bfloat16, so its bits are taken.
     bits = np.dtype(np.uint16) if array.dtype == "bfloat16" else np.dtype(array.dtype)
     result = replace(view(np.empty(array.shape, bits), name), dtype=array.dtype)
     if array.nbytes:

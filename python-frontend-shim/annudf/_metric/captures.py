@@ -273,7 +273,7 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
         fits = bool(np.isinf(wide) or not np.isinf(_numbers(stored, element)))
     if not fits:
         raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
-    # Of a float of Python its digits are not meant to the last; an integer is meant as it is.
+    # The last digits of a Python float are not meant; an integer is meant as it is.
     if not isinstance(value, float) and value != _numbers(stored, element).item():
         raise _rounds(f"capture '{name}' is {shown(value)}", element)
     return Value(element, (), stored.tobytes())

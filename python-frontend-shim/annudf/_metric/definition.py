@@ -113,7 +113,7 @@ class Definition(ABC):
         """What raises CaptureError unless a value (of what was given) has a meaning; None: all finite ones have."""
         if (self.builtin_name, capture) not in CONDITIONS:
             return None
-        # Of arrays of devices too: what is bound has been copied to the host.
+        # Arrays on devices too: their values have been copied to the host.
         return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
     def __init__(self) -> None:
@@ -363,7 +363,7 @@ class _Manifest:
     def __init__(self, text: str) -> None:
         fields = json.loads(text)
         self.name = str(fields["name"])
-        # Of a filter there is nothing that ranks or reads coordinates; a search refuses one that is given as a metric.
+        # A filter neither ranks nor reads coordinates; a search refuses one that is given as a metric.
         self.is_filter = fields.get("role") == "filter"
         self.order = str(fields.get("order", "min"))
         self.coarse = str(fields.get("coarse", "l2"))

@@ -72,7 +72,7 @@ def inferred(
     """
     uses: dict[tuple[str, int], list[_Index]] = {}
     arrays = [name for name, shape in shapes.items() if shape]
-    # Of what is none, as math.sqrt, the compiler says what to do with it.
+    # The compiler says what to do with others, such as math.sqrt.
     known = [one for one in functions if isinstance(one, types.FunctionType)]
     for function in known if arrays else ():
         if count := function.__code__.co_argcount:

@@ -170,7 +170,7 @@ class Metric(OnVectors, Explained):
         """What is proved of the formula, and at which line of yours and why the rest is not.
 
         Searches by a metric whose ``quadratic`` is proved run as products of matrices, with the same results to the
-        bit. Nothing is compiled for it. Of a file ``.annudf`` only the form is known: the other claims are None there.
+        bit. Nothing is compiled for it. For a file ``.annudf`` only the form is known: its other claims are None.
 
         Returns
         -------
@@ -470,7 +470,7 @@ class Metric(OnVectors, Explained):
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        # Of a class that was decorated its own name, not that of its update.
+        # A decorated class has its own name, not that of its update.
         return name_in_module(self, self.__wrapped__) or self._pickled()
 
     def _pickled(self) -> tuple[Any, ...]:

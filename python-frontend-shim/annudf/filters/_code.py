@@ -134,7 +134,7 @@ class CodeFilter(Filter):
 
     def _passing(self, index: CoreIndex, device: Device, bits: int) -> CoreFilter:
         artifact_and_captures = self._metric.prepare(device, index, 1)
-        # Of another state of the index nothing is reused: extend() may have moved rows to other lists.
+        # Nothing is reused from another state of the index: extend() may have moved rows to other lists.
         key = (index.generation, device, bits)
         with self._lock:
             found = self._found.get(key)

@@ -167,7 +167,7 @@ def build(
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
         float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
-        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. Of a
+        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. For a
         device array the index is built on its device. Arrays that are not C-contiguous are copied. At least `n_lists`
         rows.
     resources : Resources, optional

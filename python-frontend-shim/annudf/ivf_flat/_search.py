@@ -212,7 +212,7 @@ def search(
     filter : Filter or array of bool of shape (n_ids,), optional
         Rows that may be found, by their ids: made by :mod:`annudf.filters`, a function decorated with :func:`filter`,
         what ``&``, ``|`` and ``~`` make of them, or an array with an entry for every id of
-        the index. Of most metrics 32 rows or more at a time are not computed where none of them passes, so a filter
+        the index. Most metrics skip 32 rows or more at a time where none of them passes, so a filter
         that lets few rows pass makes the search faster; products of matrices are of all rows. An array is copied and
         packed in every call; a Prefilter is copied to a device once; what a function keeps is computed once for an
         index.

@@ -25,7 +25,7 @@
 namespace {
 
 constexpr int kTile = 4;
-constexpr int kLineBytes = 64; ///< Of a line of the cache.
+constexpr int kLineBytes = 64; ///< A cache line's.
 /// A group is fetched one group before it is read, and where groups are small so many bytes.
 constexpr int kFarBytes = 8192;
 
@@ -134,7 +134,7 @@ template <class Hooks, int Tile, int Rows> struct Block {
     }
   }
 
-  /// Of a query alone the conversion costs a scalar instruction or two for all rows, and x - y of
+  /// For a single query the conversion costs a scalar instruction or two for all rows, and x - y of
   /// two integers that are converted becomes a subtraction of integers: more of a processor's
   /// pipes take it. More queries would convert again and again what the host converted once.
   ANNUDF_INLINE Coordinate coordinateOfQuery(int t, int32_t dim) const {
@@ -333,7 +333,7 @@ private:
     uint32_t alive = 0;
 #pragma clang loop unroll(disable)
     for (int t = 0; t < Tile; ++t) {
-      // Of a NaN nothing is known: what follows may be a number.
+      // A NaN says nothing: what follows may be a number.
       const uint32_t worse = worseThan<Rows>(distances[i + t], row, s.limit[which[i + t]]);
       alive |= uint32_t((rows & ~worse) != 0) << t;
     }
@@ -343,7 +343,7 @@ private:
   const annudf_cpu_scan &s;
   const Group &group;
   const int row;
-  const int32_t first; ///< Of the scan's queries.
+  const int32_t first; ///< The scan's first query.
   const uint32_t rows; ///< Those that count.
   int32_t which[kWaiting];
   Word acc[kWaiting][Rows]; ///< By query.
@@ -372,7 +372,7 @@ ANNUDF_INLINE void abandon(const annudf_cpu_scan &s, const Group &group, Ahead &
 }
 
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
-  // Of the manifest: what the runtime has checked the index against.
+  // The manifest's: the runtime has checked the index against it.
   const int32_t known = annudf_cpu_dims();
   const int32_t dims = known != 0 ? known : s.dims;
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
@@ -420,7 +420,7 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   }
 }
 
-/// Of one accumulator.
+/// For one accumulator.
 template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) {
   typename Hooks::Word words[Hooks::Form::kWords];
   __builtin_memcpy(words, s.rows, sizeof(words));

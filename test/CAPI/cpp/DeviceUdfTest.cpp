@@ -23,7 +23,7 @@ constexpr std::string_view kSource =
     "extern \"C\" __device__ float f(float x, float y, float acc, const float *w, long long dim) "
     "{\n  return acc + w[dim] * (x - y) * (x - y);\n}\n";
 
-/// Of the source above, for 128 dimensions.
+/// Fields of the source above, for 128 dimensions.
 annudf::device_udf_fields source() {
   return {.payload_kind = annudf::udf_payload::cuda_source,
           .payload = std::string(kSource),

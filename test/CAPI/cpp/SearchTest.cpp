@@ -51,7 +51,7 @@ TEST_F(CppSearch, IndexSaysWhatItIs) {
 }
 
 TEST_F(CppSearch, ParametersReachTheLibrary) {
-  EXPECT_EQ(ivf_flat::build({.n_lists = 0}, rows).n_lists(), 1); // Of fewer than 1000 rows.
+  EXPECT_EQ(ivf_flat::build({.n_lists = 0}, rows).n_lists(), 1); // Fewer than 1000 rows.
   const auto empty = ivf_flat::build({.n_lists = 3, .add_data_on_build = false}, rows);
   EXPECT_EQ(empty.size(), 0);
   auto other = ivf_flat::build({.n_lists = 3,

@@ -193,7 +193,7 @@ TEST_F(CppDevice, RemovesThereWhileItIsSearched) {
     EXPECT_EQ(there.size(), host.size());
     EXPECT_EQ(there.device(), 0);
     EXPECT_EQ(ivf_flat::remove(there, gone, gpu), 0);
-    // Of all lists: those of the two indexes are others.
+    // All lists: those of the two indexes are others.
     EXPECT_EQ(ivf_flat::search(there, *this->host, kK, all).distances,
               ivf_flat::search(host, *this->host, kK, all).distances);
   }

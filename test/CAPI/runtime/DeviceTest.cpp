@@ -247,7 +247,7 @@ TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
                                           &options, found.ids.data(), found.distances.data(),
                                           nullptr));
   };
-  EXPECT_EQ(search(), "interrupted: interrupted (upload)"); // Of the index, which comes first.
+  EXPECT_EQ(search(), "interrupted: interrupted (upload)"); // The index's, which comes first.
   options.progress = [](void *, const char *stage, double) {
     return int(std::strcmp(stage, "search") == 0);
   };
@@ -256,7 +256,7 @@ TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
   EXPECT_EQ(std::count(want.ids.begin(), want.ids.end(), -777), 0);
 }
 
-/// Of a search on a stream too, which is then waited for; and it finds what it finds without.
+/// A search on a stream too, which is then waited for; and it finds what it finds without.
 TEST_F(CApiDevice, TimesItsStagesIfAsked) {
   const Stream own(context);
   Arrays arrays;

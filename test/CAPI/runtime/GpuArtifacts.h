@@ -19,7 +19,7 @@ namespace annudf::test {
 
 inline constexpr const char *kDescriptorSymbol = "theirs";
 
-/// Of whole numbers and weights of few bits no rounding depends on what is fused.
+/// With whole numbers and weights of few bits no rounding depends on what is fused.
 inline annudf::metric weightedSizes() {
   return {"weighted",
           [w = annudf::capture<float>("w", annudf::dim)](auto x, auto y, auto acc, auto ctx) {

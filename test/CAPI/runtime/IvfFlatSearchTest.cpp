@@ -60,7 +60,7 @@ TEST_F(CApiSearch, TimesItsStagesIfAsked) {
   EXPECT_EQ(stats.n_stages, 0);
   EXPECT_EQ(stats.rows_per_query, 0);
   EXPECT_EQ(stats.evaluated_per_query, 0);
-  EXPECT_EQ(stats.workspace_bytes, 0u); // Of a device.
+  EXPECT_EQ(stats.workspace_bytes, 0u); // A device's.
   options.time_stages = 1;
   ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
   std::string names;

@@ -102,7 +102,8 @@ TEST_F(CApiRepeated, AllWithinARadius) {
   }
 }
 
-/// Of order max the larger is the better; a filter leaves rows out, and so does a list not probed.
+/// With order max the larger is the better; a filter leaves rows out, and so does a list not
+/// probed.
 TEST_F(CApiRepeated, OrderMaxAndFilters) {
   OwnedArtifact product;
   load("inner_product", &product);

@@ -9,9 +9,9 @@
 // usage: annudf_formulas FOLDER DIMS [cuda]
 //
 // test/python/frontend/test_one_formula.py has the same formulas in Python, and this folder has
-// them as text. Of each element type it writes FOLDER/<type>.x and <type>.y, rows as they lie in
+// them as text. For each element type it writes FOLDER/<type>.x and <type>.y, rows as they lie in
 // memory; this writes FOLDER/<formula>.<type>, the float32 distances of each x to each y, and
-// <formula>.mlir, what was traced. Of the filter: <formula>.<type>, int64 ids of the rows found.
+// <formula>.mlir, what was traced. For the filter: <formula>.<type>, int64 ids of the rows found.
 //
 //===----------------------------------------------------------------------===//
 

@@ -49,7 +49,7 @@ struct Bound {
 
 template <class T>
 Bound bound(std::string name, const std::vector<T> &values, std::vector<int64_t> shape) {
-  constexpr char letters[] = "bifu"; // Of bool, signed, floating point, unsigned.
+  constexpr char letters[] = "bifu"; // bool, signed, floating point, unsigned.
   const int which = std::is_same_v<T, bool>       ? 0
                     : std::is_floating_point_v<T> ? 2
                     : std::is_signed_v<T>         ? 1

@@ -42,7 +42,7 @@ class Block:
     expects: str = ""
     exception: str = ""
     text: str = ""
-    span: tuple[int, int] = (0, 0)  # Of the text in the page.
+    span: tuple[int, int] = (0, 0)  # The text's, in the page.
 
     @property
     def included(self) -> bool:

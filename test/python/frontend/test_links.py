@@ -137,7 +137,7 @@ def test_files(suffix: str, tmp_path: pathlib.Path) -> None:
 def test_what_linkable_code_may_hold() -> None:
     text = metric_of(declared(cuda.CUSource(io.StringIO(SOURCE)))).mlir()
     assert text == metric_of(declared(cuda.CUSource(SOURCE.encode()))).mlir()
-    other = types.SimpleNamespace(kind="cu", data=bytearray(SOURCE.encode()))  # Of a library that is not numba.
+    other = types.SimpleNamespace(kind="cu", data=bytearray(SOURCE.encode()))  # From a library that is not numba.
     assert text == metric_of(Scaled([other])).mlir()
 
 

@@ -196,7 +196,7 @@ def run(integer: bool, composed: bool = False) -> None:
     @given(bodies(integer, PER_METRIC, composed))
     def each(some: list[Body]) -> None:
         nonlocal seen
-        turn = len(repr(some)) % len(elements)  # Of the example alone, so that it can be replayed.
+        turn = len(repr(some)) % len(elements)  # From the example alone, so that it can be replayed.
         check(some, elements if ALL_ELEMENTS else elements[turn : turn + 1], tally)
         seen += len(some)
 

@@ -280,7 +280,7 @@ def test_types_in_every_notation() -> None:
         ("float32(float32", "is no type or signature"),
         ("float32[:]", "is no signature; write 'float32(float32, int32)'"),
         ((np.complex64,), "a device function cannot have <class 'numpy.complex64'>"),
-        # Of what is long both ends are shown.
+        # Both ends of a long text are shown.
         ("(" * 150 + "float32[:]" + ",)" * 150, f"'{'(' * 99}...{')' + ',)' * 49}' is no signature"),
         ("f" * 300 + "(float32)", f"a device function cannot have '{'f' * 99}...{'f' * 99}'; use float16"),
         (((),), "a device function cannot have an empty tuple; give it a field"),

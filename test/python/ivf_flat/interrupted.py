@@ -101,7 +101,7 @@ def main(scenario: str, tries: int, folder: Path) -> None:
 
     for number in range(tries):
         prepare()
-        # Of a call just before: others that use the machine come and go.
+        # Compared with a call just before: others that use the machine come and go.
         time_ = timed(work)
         interrupt(time_ * 1.3 * number / tries)
     while not any(returned for returned, _ in outcomes) and time_ < 20:

@@ -142,7 +142,7 @@ def test_built_on_the_device(library, dtype, metric, caplog):
     with caplog.at_level(logging.DEBUG, logger="annudf"):
         limited = ivf_flat.build(params, base, place, device_memory_limit=700_000)
     pieces = re.search(r"copying, (\d+) pieces, lists on the (device|host)", caplog.text)
-    # Of smaller elements what k-means takes has room for all of them.
+    # k-means has room for all rows of smaller elements.
     assert pieces and (dtype != "float32" or int(pieces[1]) > 1)
     assert pickle.dumps(limited) == pickle.dumps(index)
     with pytest.raises(ArgumentError, match="device_memory_limit is 1000 bytes; k-means of "):

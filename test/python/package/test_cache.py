@@ -111,7 +111,7 @@ def test_temporary_files_of_killed_processes_go(folder):
     old.write_bytes(b"")
     new.write_bytes(b"")
     os.utime(old, (1000, 1000))
-    later = time.time() + 48 * 3600  # Of another machine's clock, say: nothing that is being written is old for it.
+    later = time.time() + 48 * 3600  # Another machine's clock, say: nothing that is being written is old for it.
     os.utime(next(folder.glob("*.annudfc")), (later, later))
     cache.store(cache.make_key("2"), b"x")
     assert not old.exists()

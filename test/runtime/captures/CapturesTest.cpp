@@ -448,7 +448,7 @@ TEST(Captures, ScalarsRoundToBfloat16) {
             "the value 3.39617753e+38 (f64), is not representable as bf16");
 }
 
-// Of a boolean array the device's bytes are of dtype b1.
+// A boolean array's bytes on a device have the dtype b1.
 TEST(Captures, BooleansOnADevice) {
   CaptureValue view;
   view.dtype = "b1", view.shape = {4}, view.bytes = 4, view.origin = "w";

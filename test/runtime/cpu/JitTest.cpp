@@ -85,7 +85,7 @@ TEST(CpuJit, RefusesCodeOfAnotherDescriptor) {
   EXPECT_EQ(refusal(l2, "l2"), "accepted");
 }
 
-/// Of a filter the hooks are others, and those of a scan are the runtime's.
+/// A filter's hooks are others, and those of a scan are the runtime's.
 TEST(CpuJit, RefusesWhatIsNoFilter) {
   const auto refused = [](const char *bitcode) -> std::string {
     try {

@@ -101,7 +101,7 @@ TEST(MatrixRatio, LeavesFewRows) {
   }
 }
 
-/// Of dimensions without weight a coordinate may be anything, until it is no number any more.
+/// In dimensions without weight a coordinate may be any number.
 TEST(MatrixRatio, TakesDimensionsWithoutWeight) {
   const Metric metric = compiled(provedMetric("proved_weighted_cosine"));
   for (const float scale : {1.0f, 1e6f, 1e10f, 1e25f}) {

@@ -41,7 +41,7 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
           };
           const bool isRatio = provedMetric(GetParam()).form->lengths.has_value();
           if (name == kBeyond || (name == kHuge && isRatio))
-            // Of a ratio a mean far from most rows is no shift, and one row may make it that.
+            // A mean far from most rows does not shift a ratio, and one row may make it so.
             if (const std::string fault = errorOf([&] { found("matrix"); }, ErrorKind::Input);
                 fault != "NO ERROR") {
               EXPECT_EQ(fault, "family 'matrix' cannot run this search: its constants are beyond "

@@ -49,7 +49,7 @@ struct TestMetric {
   bool finalize = true; ///< Else the runtime's own is linked.
   std::vector<annudf_element> elements = kAllElements;
   std::vector<CaptureInfo> captures = {};
-  std::vector<annudf_accumulator> fields = {};   ///< Of an accumulator of several.
+  std::vector<annudf_accumulator> fields = {};   ///< For an accumulator of several.
   std::optional<PackedSum> packed = {};          ///< What annudf-pack-lanes would prove.
   std::optional<QuadraticForm> form = {};        ///< What annudf-infer-properties would prove.
   std::optional<MonotoneDistance> monotone = {}; ///< The same.
@@ -290,7 +290,7 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   return artifact;
 }
 
-/// Of a metric with the hook `combine`, too.
+/// The manifest of a metric with the hook `combine`, too.
 inline Manifest inParts(Manifest m) {
   m.hooks.push_back(ANNUDF_HOOK_COMBINE);
   m.numerics = ANNUDF_NUMERICS_REASSOCIATE;

@@ -20,7 +20,7 @@ struct BrokenFragment {
   std::string log;  ///< The linker's own words, those of nvJitLink 13.0.
 };
 
-/// Of the metric "l2".
+/// Fragments of the metric "l2".
 inline std::vector<BrokenFragment> brokenFragments() {
   std::string half = readFatbin("l2");
   half.resize(half.size() / 2);

@@ -64,7 +64,7 @@ TEST(BuildPlan, EveryLimit) {
           way = plan.way, limit = plan.bytes - 1;
         }
         EXPECT_GE(plans, 1);
-        if (rows == 3000000) // Of few rows training takes most.
+        if (rows == 3000000) // With few rows training takes most.
           EXPECT_EQ(way, Way::ListsOnHost);
       }
 }

@@ -171,7 +171,7 @@ std::string fileOf(const Index &index) {
   return readFile(path, 1 << 30);
 }
 
-/// Of rows in host memory, within less and less memory: whole, in pieces, with its lists on the
+/// Builds rows in host memory within less and less memory: whole, in pieces, with its lists on the
 /// host, and not at all.
 void checkEveryPlan(IndexParams p, const Matrix &base) {
   const std::string expected = fileOf(build(p, base));

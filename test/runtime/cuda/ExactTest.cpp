@@ -63,7 +63,7 @@ public:
     for (const uint32_t probe : probes)
       for (uint32_t g = 0; g < listGroup[probe + 1] - listGroup[probe]; ++g)
         for (uint32_t i = 0; i < ANNUDF_GRANULES; ++i) {
-          float tight = kInfinity; // Of no row.
+          float tight = kInfinity; // Without a row.
           for (uint32_t r = 0; r < ANNUDF_GRANULE_ROWS; ++r)
             if (const uint32_t row = g * 32 + placeOf(i, r); row < lists[probe].size())
               if (const float value = sign * lists[probe][row].accumulator; !(value >= tight))
@@ -119,7 +119,7 @@ public:
       expectEvaluated(annudfKeyOf(outDistances[k - 1], order));
   }
   uint64_t granulesEvaluated() const { return evaluated; }
-  /// Of those that waited at first.
+  /// How many of those that waited at first.
   uint64_t granulesDropped() const { return dropped; }
   uint64_t granules() const { return bounds.size(); }
 
@@ -328,7 +328,7 @@ void checkPieces(uint32_t k, uint32_t first, uint32_t more, uint32_t seed) {
   const bool hasTies = seed % 3 == 0;
   Loose of = {.k = k, .first = first, .more = more, .values = hasTies ? 4u : first};
   of.how = Finalize(seed / 2 % 3);
-  if (seed % 2 && of.how != Finalize::Root) // Of what is below 0.
+  if (seed % 2 && of.how != Finalize::Root) // A root of numbers below 0.
     of.order = ANNUDF_ORDER_MAX;
   if (k == 1) // The first are the best one, and those as good.
     of.values = 1;

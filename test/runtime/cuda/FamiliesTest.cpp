@@ -81,7 +81,7 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
             "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes "
             "of shared memory, a block has 40960");
 
-  // Of larger accumulators a thread has fewer, and reads more often than tiles do.
+  // A thread has fewer of larger accumulators, and reads more often than tiles do.
   Workload fields = staged(10000);
   fields.widths.form = AccumulatorForm::Words;
   EXPECT_EQ(chosen(fields), "tiles");
@@ -126,7 +126,7 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   Workload fields = proved(10000);
   fields.accumulator = ANNUDF_ACCUMULATOR_STRUCT, fields.widths.form = AccumulatorForm::Words;
   EXPECT_EQ(chosen(fields), "matrix");
-  // Of what is not proved nothing is said, unless it is asked for by name.
+  // An unproved metric gets no reason, unless the family is asked for by name.
   Workload other = proved(10000);
   other.noBounds = Reason::NoForm;
   EXPECT_EQ(textOf(planOf(other, kH200)), "312 queries a list: up to 32 share a stage of rows");
@@ -187,7 +187,7 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
     return work;
   };
   EXPECT_EQ(chosen(fused(1000)), "staged");
-  EXPECT_EQ(chosen(fused(1400)), "staged"); // Of more keys of every row are cut.
+  EXPECT_EQ(chosen(fused(1400)), "staged"); // With more, keys of every row are cut.
   EXPECT_EQ(chosen(fused(1500)), "staged_granules");
   EXPECT_EQ(chosen(fused(10000)), "staged_granules");
   EXPECT_EQ(chosen(fused(10000, 64)), "staged_granules");
@@ -274,7 +274,7 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
   EXPECT_EQ(packedDimsOf(metric, ANNUDF_ELEMENT_I8), 0);
 }
 
-/// Of lists of unequal sizes, whose rows have more queries than lists have pairs.
+/// Lists of unequal sizes, whose rows have more queries than lists have pairs.
 TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
   const auto skewed = [](int64_t queries, double times) {
     Workload work = workOf(queries, 32, 1024);

@@ -28,7 +28,7 @@ TEST(CudaFamilies, TheCostsAreThatRule) {
       }
 }
 
-/// Of more rows lists that no query probes are worth more than it costs to sort the pairs.
+/// With more rows, skipping lists that no query probes saves more than sorting the pairs costs.
 TEST(CudaFamilies, TilesFromFewerQueriesOfMoreRows) {
   EXPECT_EQ(chosen(workOf(48, 32, 1024)), "tiles");
   EXPECT_EQ(chosen(workOf(47, 32, 1024)), "pairs");
@@ -43,7 +43,7 @@ TEST(CudaFamilies, TilesFromFewerQueriesOfMoreRows) {
   EXPECT_NEAR(first(65536), 0.73, 0.02);
 }
 
-/// Of lists that no query probes more is not saved than a filter leaves to read.
+/// Skipping lists that no query probes saves no more than a filter leaves to read.
 TEST(CudaFamilies, EveryCostIsAboveZero) {
   for (const uint32_t lists : {16u, 1024u, 4096u, 65536u})
     for (const int64_t queries : {1, 10, 30, 1000, 100000})
@@ -91,7 +91,7 @@ TEST(CudaFamilies, EveryRowsKeyTakesHalfOfTheIndexAtMost) {
   EXPECT_EQ(workspaceOf(work, machine, true), 64 * kMiB) << "as asked";
 }
 
-/// Of which fewer blocks have room on a processor.
+/// Fewer of their blocks have room on a multiprocessor.
 TEST(CudaFamilies, StagedFromFewerQueriesOfLongVectors) {
   const auto first = [](uint32_t rowBytes) {
     Workload work = workOf(1, 32, 512, rowBytes);

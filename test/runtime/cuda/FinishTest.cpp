@@ -93,7 +93,7 @@ public:
     }
   }
 
-  /// Of a block so large: how many rows are ranked one by one; nothing where there are too many of
+  /// How many rows a block of that size ranks one by one; nothing where there are too many of
   /// them, and each digit of every key is counted.
   std::optional<uint32_t> ranked(uint32_t k, unsigned threads) const {
     std::vector<int64_t> outIds(k, -7), id(512);

@@ -69,7 +69,7 @@ protected:
 
 TEST_F(CudaLinksAhead, TheFirstSearchIsByPairsAndLaterOnesByStagedToTheBit) {
   const auto backend = makeCudaDeviceBackend();
-  const Metric metric = unfusedMetric(testMetric("asymmetric")); // Of no other test here.
+  const Metric metric = unfusedMetric(testMetric("asymmetric")); // No other test here has it.
   const Found first = search(*backend, metric, {.candidates = Lists{8}});
   EXPECT_EQ(first.stats.family, "pairs");
   EXPECT_EQ(first.stats.links, 1);

@@ -101,7 +101,7 @@ TEST_F(CudaFusion, TheLinkerFusesNothing) {
     EXPECT_TRUE(isTold(two, target));
     const std::optional<std::string> text = cuda::scanText(two, target);
     if (!text)
-      continue; // Of a link of the whole there is no text to look at.
+      continue; // A link of the whole leaves no text to look at.
     seen.insert(entry.kernel);
     std::map<std::string, int> counts = floatInstructions(*text);
     // Each update has one of each; the product may be shared. The kernel has some of its own.

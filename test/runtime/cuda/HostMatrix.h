@@ -21,7 +21,7 @@
 
 namespace {
 
-// Of annudf_matrix_scan_mma, which is not run here: MatrixWarpsTest does.
+// For annudf_matrix_scan_mma, which is not run here: MatrixWarpsTest does.
 uint4 loadMatrices(const uint4 *) { abort(); }
 void multiplyBlock(float *, uint4, uint32_t, uint32_t) { abort(); }
 
@@ -94,7 +94,7 @@ public:
     args_.terms = args_.scan.work.terms;
   }
 
-  /// Of the queries of the last bounds: scale, factor, and what is added.
+  /// For the queries of the last bounds: scale, factor, and what is added.
   const std::vector<float4> &queryNumbers() const { return queryNumbers_; }
   uint32_t groups() const { return listGroup_.back(); }
   const annudf_matrix_args &args() const { return args_; }

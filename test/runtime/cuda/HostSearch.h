@@ -91,7 +91,7 @@ public:
     }
   }
 
-  /// Of each granule without rows that pass the bound is infinity; none of another is above theirs.
+  /// Granules without passing rows have the bound infinity; no other bound is above its rows' keys.
   void checkBounds() {
     for (query = 0; query < data.queries.size(); ++query)
       for (size_t list = 0; list < data.lists.size(); ++list) {
@@ -140,7 +140,7 @@ public:
       }
     }
   }
-  /// Of what was checked.
+  /// Counts of what was checked.
   uint64_t granules = 0, isNothing = 0, isLeftOut = 0, evaluated = 0;
   float most = 0; ///< That a bound is less than the best of its rows.
 

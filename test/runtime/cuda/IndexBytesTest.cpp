@@ -30,7 +30,7 @@ namespace {
 
 constexpr double kMost = 1.05;
 
-/// Of what the vectors and their ids are.
+/// The index's bytes as a share of the bytes of its vectors and ids.
 double share(annudf_element element, int32_t dims, const std::vector<uint32_t> &sizes) {
   const std::vector<float> none;
   const auto rows = std::accumulate(sizes.begin(), sizes.end(), uint64_t(0));
@@ -38,7 +38,7 @@ double share(annudf_element element, int32_t dims, const std::vector<uint32_t> &
          double(rows * (uint64_t(bytesOfRow(element, dims)) + sizeof(int64_t)));
 }
 
-/// Of lists from 1 row to `most`, as many of each size.
+/// Sizes of lists from 1 row to `most`, as many of each size.
 std::vector<uint32_t> unequal(uint32_t most) {
   std::vector<uint32_t> sizes(most);
   std::iota(sizes.begin(), sizes.end(), 1);

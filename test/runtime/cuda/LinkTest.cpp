@@ -44,7 +44,7 @@ int checkSass(const std::string &cubin, const cuda::ScanTarget &target, std::str
 constexpr const char *kUnread =
     "no nvdisasm on this machine: inlining is NOT checked. Linked but not disassembled: ";
 
-/// Of each kernel that the metric may run.
+/// Each kernel that the metric may run.
 std::vector<cuda::ScanTarget> targets(const Artifact &artifact, ScanElements elements, int sm) {
   std::vector<cuda::ScanTarget> all;
   for (const cuda::ScanEntry &entry : cuda::entriesFor(artifact, sm, elements))

@@ -81,7 +81,7 @@ TEST_P(CudaLinkedCode, FindsWhatTheFormulaWithoutItFinds) {
   const Metric linked = read(GetParam());
   const Metric none = read("none");
   int families = 0;
-  for (const int32_t dims : {70, 128}) { // Of fewer than 64 there is no family "parts".
+  for (const int32_t dims : {70, 128}) { // Below 64 there is no family "parts".
     const reference::Vectors base = wholeNumbers(3000, dims, 71);
     const reference::Vectors queries = wholeNumbers(40, dims, 72);
     IndexParams params;
@@ -105,7 +105,7 @@ TEST_P(CudaLinkedCode, FindsWhatTheFormulaWithoutItFinds) {
       ++families;
     }
   }
-  // Of both dims: pairs, tiles, parts and staged.
+  // For both dims: pairs, tiles, parts and staged.
   EXPECT_GE(families, 8);
 }
 

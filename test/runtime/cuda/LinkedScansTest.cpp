@@ -77,7 +77,7 @@ TEST_F(OfLinks, AKernelIsLinkedThenReadThenKept) {
   const Metric l2 = metricOf("l2");
   std::shared_ptr<const LinkedScan> first;
   bool made = false;
-  double linkMs = 0; // Of a machine as busy: hits are measured by it.
+  double linkMs = 0; // On a machine as busy: hits are measured by it.
   {
     LinkedScans scans;
     const auto linking = Clock::now();
@@ -283,7 +283,7 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
   const Metric l2 = metricOf("inner_product");
   SearchStats stats;
   precompileForCuda(l2, ANNUDF_ELEMENT_F32, 89, &stats);
-  EXPECT_EQ(stats.links, 3); // Of pairs, tiles and staged; it has no combine.
+  EXPECT_EQ(stats.links, 3); // pairs, tiles and staged; it has no combine.
   EXPECT_EQ(stats.diskHits, 0);
   EXPECT_GT(stats.linkMs, 0);
   EXPECT_EQ(files().size(), 3u);

@@ -108,7 +108,7 @@ TEST_F(OfLinksAhead, TheChoiceIsLinkedWhileAnotherRuns) {
   EXPECT_EQ(files(), 2u); // On disk both.
   EXPECT_EQ(ahead.insteadOf(question), nullptr);
   EXPECT_EQ(ahead.begin(question), nullptr);
-  LinkedScans later; // Of another process.
+  LinkedScans later; // As if of another process.
   EXPECT_TRUE(later.has(l2, targetOf("staged")));
   EXPECT_TRUE(later.get(l2, targetOf("staged"), made)->fromDisk);
 }
@@ -249,7 +249,7 @@ TEST_F(OfLinksAhead, ExitWhileLinkingKeepsTheKernel) {
   const pid_t process = ::fork();
   if (process == 0) {
     ::alarm(60);
-    auto *const ahead = new LinksAhead; // Of a backend that nobody destroys.
+    auto *const ahead = new LinksAhead; // As in a backend that nobody destroys.
     LinkQuestion question = questionOf(l2, staged);
     const bool begun = ahead->begin(question) == staged;
     const pid_t child = ::fork(); // Ends by way of the same handlers, without the thread.

@@ -29,7 +29,7 @@ float guarded(Fields sums, float = 0) {
   return lengths == 0 ? 0.0F : sums[0] * (1 / lengths);
 }
 
-/// Of the sums of x, y, x², y² and x y.
+/// Adds to the sums of x, y, x², y² and x y.
 Fields momentsUpdate(Fields sums, float, float x, float y) {
   return {sums[0] + x, sums[1] + y, std::fma(x, x, sums[2]), std::fma(y, y, sums[3]),
           std::fma(x, y, sums[4])};
@@ -138,7 +138,7 @@ TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
 struct Said {
   decltype(Search::granules) granules, isNothing;
 };
-/// Of products of two weighted coordinates, whose neighbours are found all the same.
+/// Products of two weighted coordinates, whose neighbours are found all the same.
 Said saidOfLargeWeights(const Data &data) {
   const Hooks hooks = productOfLargeWeights();
   std::string why;

@@ -90,7 +90,7 @@ TEST(CudaMatrixEntries, AreWhatTheHostReads) {
     SCOPED_TRACE(kind.name);
     const std::vector<uint64_t> all = bitsOf(kind);
     const size_t size = bytesOf(kind);
-    std::vector<uint64_t> memory(all.size()); // Of no more bytes each, and aligned.
+    std::vector<uint64_t> memory(all.size()); // No more bytes each, and aligned.
     auto *bytes = reinterpret_cast<std::byte *>(memory.data());
     for (size_t i = 0; i < all.size(); ++i)
       std::memcpy(bytes + i * size, &all[i], size);
@@ -178,7 +178,7 @@ std::vector<float> valuesOf(const KindOfEntry &kind, bool isHuge) {
 
 /// Weights of an element at a place, and the same as floats.
 struct Weights {
-  std::vector<float> values; ///< Of the whole array.
+  std::vector<float> values; ///< The whole array's.
   BoundCaptures ofElement, ofFloats;
 
   Weights(Data &data, const KindOfEntry &kind, const Place &place, bool isHuge, uint32_t seed) {
@@ -270,7 +270,7 @@ void check(const KindOfEntry &kind, const Place &place, size_t dims, bool isHuge
   for (const float bound : floats)
     most = bound < INFINITY ? std::max(most, std::abs(bound)) : most;
   for (size_t i = 0; i < bounds.size(); ++i)
-    if (bounds[i] != floats[i]) // Of no row both are infinite.
+    if (bounds[i] != floats[i]) // Without a row both are infinite.
       ASSERT_NEAR(bounds[i], floats[i], most * 1e-4F) << i;
 }
 

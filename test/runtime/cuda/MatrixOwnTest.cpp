@@ -238,7 +238,7 @@ TEST(CudaMatrixOwn, AreOfTheRowsThatPass) {
   EXPECT_EQ(all.searches, 5 * 4 * 4);
 }
 
-/// Of usual data few rows are left, of data with one row far from all others too.
+/// Few rows of usual data are left, and of data with one row far from all others.
 TEST(CudaMatrixOwn, AreNear) {
   for (const Hooks &hooks : {allHooks()[0], allHooks()[3]})
     for (const size_t kind : {0, 1, 5})
@@ -265,7 +265,7 @@ TEST(CudaMatrixOwn, NothingIsSaidOfWhatNoFloatHolds) {
   EXPECT_EQ(seen.isNothing, seen.granules);
 }
 
-/// Of a list with rows that nothing is said of, the others are scaled as if these were not there.
+/// Rows without a bound do not change how the others of their list are scaled.
 TEST(CudaMatrixOwn, AreAsNearBesideRowsFarFromAll) {
   Data data = dataOf(4, 96, kKinds[0].change);
   data.lists[2][10].assign(96, 1e20F);
@@ -355,9 +355,9 @@ uint32_t countOfSeeds() {
 /// What the host's bound of one query's captures says that the kernel's numbers have to be.
 struct Expected {
   double factor = 0, added = 0,
-         error = 0; ///< Of lengths; but for what is taken off; which that is.
-  double slack = 0; ///< Of doubles, of these numbers.
-  double share = 0; ///< Of what is allowed, the largest.
+         error = 0; ///< Error of lengths; but for what is taken off; which that is.
+  double slack = 0; ///< Roundoff of doubles at these numbers.
+  double share = 0; ///< The largest share of what is allowed.
 
   Expected(const BoundForm &form, const Vector &x, const annudf_matrix_own &own) {
     using F = BoundForm;

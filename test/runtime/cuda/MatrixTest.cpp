@@ -56,11 +56,11 @@ protected:
         *backend, index, metric, queries, k,
         {.candidates = Lists{std::min(probes, index.nLists())}, .filter = filter}, family);
   }
-  /// Of one field, and normalised ones.
+  /// Metrics of one field, and normalised ones.
   static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
   static constexpr const char *kNormalised[] = {"cosine", "weighted_cosine", "weighted_similarity",
                                                 "pearson"};
-  /// Of one field, with entries by query.
+  /// Metrics of one field, with entries by query.
   static constexpr const char *kOwn[] = {"personal_l2", "personal_inner_product", "personal_mix"};
   /// Elements, dims, queries and k of every kind. \returns how many searches were the same.
   int agreeing(const char *name) const;
@@ -110,7 +110,7 @@ void CudaMatrix::whateverTheData(const char *name) const {
     const char *name;
     float (*change)(float, int64_t, int32_t);
     bool mayBeRefused =
-        false; ///< Of normalised forms: a row far from most, or squares near the largest.
+        false; ///< For normalised forms: a row far from most, or squares near the largest.
   } kinds[] = {
       {"far from the origin", [](float v, int64_t, int32_t) { return v + 1e4F; }},
       {"all equal", [](float, int64_t, int32_t d) { return float(d); }},

@@ -20,7 +20,7 @@
 
 namespace {
 
-int productsAtOnce = 4; ///< Of tensor cores: 4 to 16.
+int productsAtOnce = 4; ///< Products that tensor cores add at once: 4 to 16.
 
 uint4 loadMatrices(const uint4 *line) {
   const unsigned lane = threadIdx.x % 32;
@@ -270,7 +270,7 @@ TEST(MatrixWarps, SumsAreAsNearAsTheBoundSays) {
                                : round % 3 == 1 ? uniform() * std::ldexp(1, -int(random() % 20))
                                : d == 0         ? 1 // Then much that is cut off of each.
                                                 : scale * (0x1.fp-22 + uniform() * 0x1p-40);
-          // Of two halves.
+          // A product of two halves.
           products[size_t(d)] = double(static_cast<float>(value));
           exact += products[size_t(d)], size += std::fabs(products[size_t(d)]);
         }

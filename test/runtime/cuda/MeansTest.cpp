@@ -81,7 +81,7 @@ protected:
   }
 };
 
-/// Of an index without its lists: what a build trained.
+/// What a build trained: the index without its lists.
 std::vector<float> trained(CudaBackend &backend, IndexParams p, const MatrixView &base) {
   p.addData = false, p.adaptiveCenters = false;
   return backend.buildFromHost(p, base).centers();

@@ -62,7 +62,7 @@ TEST(PlannerPage, TellsWhatIsChosenOnAGpu) {
                                              << cells.at(2) << ", " << cells.at(3);
     chosen.insert(name);
   }
-  // Of all but what no H200 runs unless it is named.
+  // All but those that no H200 runs unless named.
   EXPECT_EQ(chosen.size(), families().size() - 1);
 }
 

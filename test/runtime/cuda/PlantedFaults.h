@@ -20,7 +20,7 @@ namespace annudf::test {
 
 struct PlantedFault {
   const char *ptx, *kernel;
-  unsigned threads; ///< Of its one block; each has a word of the kernel's array.
+  unsigned threads; ///< Threads of its one block; each has a word of the kernel's array.
 };
 
 /// The second warp reads what the first writes to shared memory, and nobody waits.

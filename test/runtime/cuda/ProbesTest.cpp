@@ -51,7 +51,7 @@ void checkAll(uint32_t n, uint32_t k) {
     key = 0x80000000u + random() % 0x40000000u;
   check(keys, k, "random");
   for (uint32_t &key : keys)
-    key = 0xBF000000u + random() % 8; // Of one exponent, and many ties.
+    key = 0xBF000000u + random() % 8; // One exponent, and many ties.
   check(keys, k, "eight values");
   for (uint32_t i = 0; i < n; ++i)
     keys[i] = i;

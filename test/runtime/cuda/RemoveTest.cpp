@@ -94,7 +94,7 @@ TEST_F(CudaRemove, Ids) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_U8, 3000, 20);
   Index there = build(part(base, 0, 2500), 12);
-  std::vector<int64_t> ids(500); // Of several rows, and far apart: they are sorted then.
+  std::vector<int64_t> ids(500); // Ids of several rows, and far apart: they are sorted then.
   for (size_t i = 0; i < ids.size(); ++i)
     ids[i] = i % 3 ? int64_t(i) : kMost - int64_t(i) * 1000;
   backend->extendFromHost(there, part(base, 2500, 500), {ids.data(), true});

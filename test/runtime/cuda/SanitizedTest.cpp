@@ -86,7 +86,7 @@ Metric metricOfNodes(size_t nodes) {
   return unfusedMetric(metric);
 }
 
-/// Of which most groups have rows, most granules of eight none.
+/// Most groups have some of these rows, most granules of eight none.
 std::shared_ptr<const RowFilter> someRows(int64_t rows) {
   const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(rows)), 0x00020001U);
   return std::make_shared<const RowFilter>(words, rows);
@@ -190,7 +190,7 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
     const auto family = std::find_if(fit.begin(), fit.end(), [&](const auto *of) {
       return of->name() == std::string_view(one.family);
     });
-    if (family == fit.end()) { // Of other machines; by its name it runs.
+    if (family == fit.end()) { // For other machines; by its name it runs.
       EXPECT_STREQ(one.family, "matrix_mma");
       continue;
     }
@@ -200,7 +200,7 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
   }
 }
 
-/// Of every shape of the kernel; which needs no GPU either.
+/// Every shape of the kernel; needs no GPU either.
 TEST(CudaSanitizedCases, CoefficientsAreComputedByBlocksOfEverySize) {
   const auto threads = [](size_t nodes) {
     const Metric metric = metricOfNodes(nodes);

@@ -412,7 +412,7 @@ TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_GE(links, 1);
-  EXPECT_LE(links, 3); // Of pairs, tiles and staged, however many threads ask.
+  EXPECT_LE(links, 3); // pairs, tiles and staged, however many threads ask.
   EXPECT_EQ(uploads, 1);
   for (int t = 0; t < kThreads; ++t) {
     const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 1 + t * 9, 24, 100 + t);

@@ -222,7 +222,7 @@ TEST(Template, SlotsOfAnUpdate) {
   EXPECT_EQ(updateSlots(updates("$L__BB0_1:\n\tadd.s32 \t%r1, %r1, 1;\n"
                                 "\tsetp.lt.s32 \t%p1, %r1, %r2;\n\t@%p1 bra \t$L__BB0_1;\n")),
             std::nullopt);
-  // Of f64 it depends on the machine, of a quotient on the assembler's helper.
+  // For f64 it depends on the machine, for a quotient on the assembler's helper.
   EXPECT_EQ(updateSlots(updates("\tadd.f64 \t%fd1, %fd2, %fd3;\n")), std::nullopt);
   EXPECT_EQ(updateSlots(updates("\tdiv.rn.f32 \t%f1, %f2, %f3;\n")), std::nullopt);
   EXPECT_EQ(updateSlots(hooks("\tannudf.in %r1;\n\tannudf.out %r1;")), std::nullopt);

@@ -12,7 +12,7 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).parents[3] / "scripts" / "gpu"
 
-# Of gtest, as much as the script reads. The test `b` is another kernel's on this GPU.
+# As much of gtest as the script reads. The test `b` is another kernel's on this GPU.
 PROGRAM = """#!/bin/bash
 case "$*" in
 *list_tests*) printf 'CudaSanitized.\\n  Builds\\nEvery/CudaSanitizedFamily.\\n  Searches/a  # GetParam()\\n  Searches/b\\n' ;;

@@ -188,14 +188,14 @@ template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
     return Metric::finalize(valueOf<Metric::Acc>(acc), slots);                                     \
   }
 
-/// Of a metric whose accumulator is a sum.
+/// For a metric whose accumulator is a sum.
 #define COMBINE(A)                                                                                 \
   HOOK uint##A##_t annudf1_scan_combine_a##A(uint##A##_t acc, uint##A##_t other, int32_t, int64_t, \
                                              int32_t, int32_t, const uint64_t *) {                 \
     return wordOf(valueOf<Metric::Acc>(acc) + valueOf<Metric::Acc>(other));                        \
   }
 
-/// Of several fields: all are as wide as a word.
+/// Several fields: all are as wide as a word.
 template <class Word> __device__ __forceinline__ Metric::Acc load(const Word *words) {
   Metric::Acc fields;
   memcpy(&fields, words, sizeof fields);

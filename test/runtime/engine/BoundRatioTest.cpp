@@ -151,7 +151,7 @@ float correlationOf(const Moments &m, size_t dims, unsigned how) {
   return how < 4 ? p / std::sqrt(xx * yy) : p / std::sqrt(xx) / std::sqrt(yy);
 }
 
-/// Of coordinates that are far from 0 for how much they differ, or not.
+/// Coordinates are far from 0 for how much they differ, or not.
 std::vector<float> shiftedVector(std::mt19937 &random, size_t dims) {
   std::vector<float> values = vectorOf(random, dims, random() % 4 ? 0 : random() % 10);
   constexpr float kMeans[] = {0, 0, 0.5, 1, 2, 4, 5, -5.5, 6, 100, 1e4f};
@@ -307,7 +307,7 @@ TEST(BoundRatio, SaysWhyNot) {
   EXPECT_EQ(why([](auto &form) { form.lengths->eta = -1; }, v),
             "its form says that underflow loses -1.000000");
   EXPECT_EQ(why([](auto &) {}, {1e30f, 1}), "its constants are beyond what a bound allows for");
-  // Of such a form the bound of one field says nothing.
+  // The bound of one field says nothing of such a form.
   const Captures captures(v, v, 1);
   std::string text;
   EXPECT_FALSE(bindForm(weightedCosine(), captures.bound, 2, {}, ANNUDF_ORDER_MIN, &text));

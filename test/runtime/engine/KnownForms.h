@@ -134,7 +134,7 @@ inline QuadraticForm plainCosine() {
   return form;
 }
 
-/// Of the sums of x, y, x², y² and x y, in this order: P / √(X Y), less their means.
+/// From the sums of x, y, x², y² and x y, in this order: P / √(X Y), less their means.
 /// \param count  what finalize divides by; empty: the dims that it is told.
 inline QuadraticForm correlation(std::optional<double> count = std::nullopt) {
   QuadraticForm form;

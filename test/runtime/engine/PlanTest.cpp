@@ -199,7 +199,7 @@ TEST(Plan, NoBoundsAreOfRowsThatMayLackCoordinates) {
   EXPECT_FALSE(workloadOf(manifest, index, 1, 1, 1).formIsDistance);
 }
 
-/// Of several fields finalize makes of a ratio what limits are found by.
+/// With several fields, finalize of the ratio gives the limits.
 TEST(Plan, AFormIsOfOneFieldOrOfSeveral) {
   Manifest manifest;
   EXPECT_EQ(workloadOf(manifest).noBounds, Reason::NoForm);

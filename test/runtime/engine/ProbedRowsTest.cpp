@@ -153,7 +153,7 @@ TEST(ProbedRows, ChangeWithEveryExtendRemoveAndLoad) {
   EXPECT_EQ(expected(index, 1), 0);
 }
 
-/// Of more lists or dims than a few milliseconds are enough for nothing is said.
+/// Nothing is said of more lists or dims than a few milliseconds are enough for.
 TEST(ProbedRows, AreNotLookedAtWhereThatTakesLong) {
   const auto made = [](uint32_t lists, int32_t dims) {
     return Index({ANNUDF_ELEMENT_F32, dims, int64_t(lists) * 2, ANNUDF_COARSE_L2, 0,

@@ -48,7 +48,7 @@ TEST_F(FreeMemory, IsWhatEveryGroupAbovePermits) {
   EXPECT_EQ(free(), 18000u);
   write("cgroup/a/memory.stat", "file 9000\ninactive_file 2000\nactive_file 7000\n");
   EXPECT_EQ(free(), 20000u);
-  write("cgroup/memory.max", "1000\n"); // Of a container, its root is its own.
+  write("cgroup/memory.max", "1000\n"); // A container's, whose root is its own.
   write("cgroup/memory.current", "3000\n");
   EXPECT_EQ(free(), 0u);
 }

@@ -53,7 +53,7 @@ protected:
   const test::TempDir dir;
 };
 
-// Of a file of 64 GiB, most of it a hole, which fits no memory.
+// A file of 64 GiB, most of it a hole, which fits no memory.
 TEST_F(MatrixFile, OnlyTheRowsAskedForAreRead) {
   const std::string path = write("large.fbin", u32(1u << 30) + u32(16) + std::string(64, '\1'));
   std::filesystem::resize_file(path, 8 + (uint64_t(1) << 36));

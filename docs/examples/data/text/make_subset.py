@@ -22,7 +22,7 @@ import numpy as np
 SEED = 20261121
 ROWS = 8192
 NEIGHBOURS = 40
-# Of the full set's sources, those whose terms are short to state; see README.md.
+# Those of the full set's sources whose terms are short to state; see README.md.
 SOURCES = {0: "wordnet", 2: "jargon", 3: "devil", 4: "fortunes", 6: "debian-changelogs", 7: "linux-changelog"}
 QUERIES = {0: 30, 2: 24, 3: 6, 4: 12, 6: 14, 7: 10}
 # Rows beside the neighbours of the queries.

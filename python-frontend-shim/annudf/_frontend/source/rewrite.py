@@ -35,7 +35,7 @@ from annudf._support.checks import shown
 from annudf.errors import UnsupportedError
 
 _INT64 = range(-(2**63), 2**63)
-_MAX_BYTES = 8  # Of a number: longdouble has no counterpart on a GPU.
+_MAX_BYTES = 8  # A number's: longdouble has no counterpart on a GPU.
 _MAX_INSTRUCTIONS = 20_000
 """Of bytecode, helpers inlined: five times what a hook may have of operations (rule S5)."""
 _MAX_CALLS = 256

@@ -22,7 +22,7 @@ _NAMES = {
 }  # fmt: skip
 _NAMES |= {name: name for name in (*_NAMES.values(), "int8", "uint8")}
 """Not i8 and u8, which are 64 bits to NumPy, nor C's float and int, which Python means otherwise."""
-_LONGEST = 200  # Of what a message shows of somebody's text.
+_LONGEST = 200  # The longest piece of a user's text that a message shows.
 _CHOICES = "float16, float32, float64, bool, int8 to int64, uint8 to uint64, or a tuple of them"
 
 
@@ -112,7 +112,7 @@ def kind_of(value: object) -> Kind:
     if isinstance(inner, (tuple, list)):  # Of Numba.
         return _struct(tuple(kind_of(one) for one in inner), tuple(getattr(value, "fields", ())))
     held = getattr(value, "dtype", None)
-    if isinstance(held, np.dtype):  # Of cuda.compute.
+    if isinstance(held, np.dtype):  # From cuda.compute.
         return kind_of(held)
     if isinstance(value, np.dtype) and value.names:
         return _of_record(value)

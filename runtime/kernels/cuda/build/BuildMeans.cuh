@@ -82,7 +82,7 @@ __device__ double squareOfRow(const uint4 *row, uint32_t dims, const float *fill
 
 } // namespace
 
-/// Of each dimension the sum of the values that are there and how many, by pieces of rows of
+/// Per dimension the sum and the count of the values that are there, by pieces of rows of
 /// floats: a block for 128 dimensions of a piece.
 /// \param sums, counts  pieces x dims.
 extern "C" __global__ void __launch_bounds__(kMeanThreads)

@@ -35,7 +35,7 @@
 /// an item makes of it.
 #define ANNUDF_MATRIX_STAGE_BYTES (5 * (ANNUDF_MATRIX_PANEL_BYTES + 32 * 128))
 #define ANNUDF_MATRIX_MOST_STAGES 5
-/// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats. Of a
+/// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats. For a
 /// normalised form annudf_matrix_ratio_terms leaves as many.
 #define ANNUDF_MATRIX_TERMS (ANNUDF_MATRIX_ROWS + ANNUDF_MATRIX_ROWS / ANNUDF_GRANULE_ROWS)
 /// Shared memory of annudf_matrix_scan: panels, which end 1,024 bytes, the terms of four tiles,
@@ -72,27 +72,27 @@ struct annudf_matrix_dim {
 struct annudf_matrix_form {
   uint64_t dims;                   ///< const annudf_matrix_dim *, of every dimension.
   double constant, error, largest; ///< What hangs on no coordinate; counted to the query.
-  double most;                     ///< Of what is largest by a query, or by a row.
+  double most;                     ///< The largest value by a query, or by a row.
 };
 
 /// Numbers of a dimension of a normalised form, in double; see BoundRatio. Y is a coordinate less
 /// `shift`, but in squares; x and y are less the means of their vectors where the form is of these.
 struct annudf_matrix_ratio_dim {
   double shift;
-  double product;                  ///< Of x Y.
-  double query, row;               ///< Of x² and y² in the squares of lengths.
-  double queryLargest, rowLargest; ///< Of the squares of coordinates as they are.
+  double product;                  ///< Coefficient of x Y.
+  double query, row;               ///< Coefficients of x² and y² in the squares of lengths.
+  double queryLargest, rowLargest; ///< Largest squares of coordinates as they are.
 };
 
 /// What of it is the same for all searches with a binding and an index.
 struct annudf_matrix_ratio {
   uint64_t dims;            ///< const annudf_matrix_ratio_dim *, of every dimension.
   double largest, most;     ///< What hangs on no coordinate, half of it; of a query, or of a row.
-  double least, mostSquare; ///< Of squares of lengths.
+  double least, mostSquare; ///< Bounds of squares of lengths.
   double perDim;            ///< 1 / dims where vectors are taken less their means, else 0.
   double leastShare;        ///< That squares of lengths are of those with their means, else 0.
   double lengthError;       ///< What a query's factor of lengths is more.
-  float error;              ///< Of every ratio.
+  float error;              ///< Every ratio's.
 };
 
 /// What of a form is the same for all searches whose coefficients are computed for each query: of
@@ -102,8 +102,8 @@ struct annudf_matrix_ratio {
 struct annudf_matrix_own {
   uint64_t nodes; ///< const FormNode *.
   annudf_kernels::FormPolynomials polynomials;
-  double sign, initial; ///< Of accumulators; what they begin with, times that.
-  double limit;         ///< Of what is largest by a query and a row together.
+  double sign, initial; ///< The accumulators'; what they begin with, times that.
+  double limit;         ///< The largest value by a query and a row together.
   double square;        ///< A power of two, by which squares are about as large as coordinates.
   double mostLength;    ///< Of V; nothing is said of longer ones.
   uint32_t nNodes;
@@ -121,7 +121,7 @@ struct annudf_matrix_own {
   (ANNUDF_MATRIX_OWN_SHARED_BYTES(NODES, DIMS) + ANNUDF_MATRIX_OWN_STATIC_BYTES)
 
 struct annudf_matrix_args {
-  annudf_scan_args scan; ///< Of work: minima are the queries' numbers, float4 each; coordinates
+  annudf_scan_args scan; ///< In work, minima are the queries' numbers, float4 each; coordinates
                          ///< their panels; keys the bounds, float, Q * S * ANNUDF_GRANULES.
   annudf_matrix_form form;
   annudf_matrix_ratio ratio; ///< In its place, for the kernels of normalised forms.
@@ -131,7 +131,7 @@ struct annudf_matrix_args {
   uint64_t listScale;        ///< float *, L: power of two of what is in its panels.
   uint64_t terms;            ///< float *, tiles * ANNUDF_MATRIX_TERMS: of the index, but for a scan
                              ///< with a filter, whose are scan.work.terms.
-  uint32_t nPanels;          ///< Of a row.
+  uint32_t nPanels;          ///< A row's.
   uint32_t element;          ///< enum annudf_element, of the rows.
 };
 
@@ -142,8 +142,8 @@ struct annudf_exact_args {
   uint64_t evaluated;    ///< unsigned long long *: granules that were evaluated; 0: not wanted.
   uint32_t k;
   float sign; ///< Bounds are of accumulators times this, 1 or -1.
-  /// Of several fields bounds are of `product`, and the others 1, but 0 where bits of `zeros` are
-  /// set.
+  /// With several fields, bounds are of `product`, and the others 1, but 0 where bits of `zeros`
+  /// are set.
   uint32_t product, zeros;
 };
 

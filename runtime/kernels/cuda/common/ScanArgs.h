@@ -76,7 +76,7 @@
    ANNUDF_PACKED_QUERIES * (ANNUDF_PACKED_STAGES * 16 + 4) + 256 * 4)
 /// Coordinates of a query are padded to this many in the workspace.
 #define ANNUDF_STAGED_DIMS 32
-/// Of annudf_query_words, in the place of a compute type: words of the elements, unconverted.
+/// Takes the place of a compute type in annudf_query_words: words of the elements, unconverted.
 #define ANNUDF_QUERY_AS_IT_IS (-1)
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
@@ -162,7 +162,7 @@ struct annudf_scan_args {
   uint64_t filter; ///< const uint32_t *: a bit for each id, set where the row may be found; 0: all.
   uint64_t nan;    ///< annudf_nan *; 0: nobody counts.
   uint32_t order;  ///< enum annudf_order.
-  uint32_t packedNegated; ///< Of a packed sum: whether it is subtracted.
+  uint32_t packedNegated; ///< Whether a packed sum is subtracted.
 };
 
 struct annudf_finish_args {

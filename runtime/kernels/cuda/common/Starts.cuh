@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/// The last of `count` starts, which never fall, at or before `place`; the first is. Of several
-/// that are equal the last: those before it are of nothing.
+/// The last of `count` starts, which never fall, at or before `place`; the first is. If several
+/// are equal, the last: those before it are empty.
 __device__ __forceinline__ uint32_t lastStartUpTo(const uint32_t *starts, uint32_t count,
                                                   uint32_t place) {
   uint32_t low = 0, high = count;

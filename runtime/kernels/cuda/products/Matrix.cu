@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The family "matrix", of metrics that are proved quadratic forms (Form.h), before Exact.cu. No
-// hook is called here. Of sign * accumulator, by pair of query and row,
+// hook is called here. For a pair of query and row, sign * accumulator is
 //
 //   (what the query gives) + (what the row gives) + sum of product X Y
 //
@@ -165,8 +165,8 @@ namespace {
 
 /// What a block takes at a time: queries of a list, and a segment of it.
 struct Item {
-  int count;       ///< Of queries.
-  uint32_t groups; ///< Of rows.
+  int count;       ///< The number of queries.
+  uint32_t groups; ///< The number of groups of rows.
   int tiles;
   uint64_t firstTile;
   float listScale;
@@ -297,7 +297,7 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
 
 } // namespace
 
-/// Blocks that stay, as annudf_scan_staged. Of up to ANNUDF_MATRIX_RESIDENT_PANELS panels, and,
+/// Blocks that stay, as annudf_scan_staged. For up to ANNUDF_MATRIX_RESIDENT_PANELS panels, and,
 /// _long, of longer vectors; RATIO: of a normalised form.
 #define ANNUDF_SCANS(NAME, RATIO, PRODUCTS)                                                        \
   extern "C" __global__ void __launch_bounds__(ANNUDF_MATRIX_THREADS, 2)                           \

@@ -44,7 +44,7 @@ __device__ __forceinline__ void writeBounds(const annudf_matrix_args &args, cons
   for (int o = 0; o < 2; ++o) {
     const int q = firstQuery + 8 * o;
     const float scale = numbers.scale[q] * listScale, factor = numbers.factor[q];
-    // Of a query and a list that are far apart in different dimensions no float may hold it: then
+    // If query and list are far apart in different dimensions, no float may hold it: then
     // nothing is said, as an infinite product would leave rows out.
     const float added = scale < INFINITY ? numbers.added[q] : NAN;
     float bound[4];

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a form whose coefficients differ from query to query what a row gives does so too, and is
+// If the coefficients of a form differ from query to query, what a row gives does so too, and is
 // multiplied as well: with V = (Y, square Y²) and Z = (b X + t, g / square) a bound is of
 //
 //   (what the query gives) + Z V,
@@ -153,7 +153,7 @@ __device__ __forceinline__ OwnSums sumOfBlock(OwnSums sums) {
   return sums;
 }
 
-/// Of a product with V: beyond it floats might not hold it.
+/// The largest product with V: beyond it floats might not hold it.
 constexpr double kMostProduct = 0x1p125;
 
 /// As a scan takes them of a query, but for its scale.

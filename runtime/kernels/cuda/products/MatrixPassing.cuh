@@ -33,7 +33,7 @@ __device__ __forceinline__ void writePassing(const annudf_matrix_args &args) {
   const bool passing =
       row.isOfRows &&
       passes(args.scan, true, __ldg(pointer<const long long>(args.scan.index.ids) + row.place));
-  // Of a ratio what a row gives is a factor, and infinity times a product may be anything: 0 makes
+  // In a ratio a row gives a factor, and infinity times a product may be anything: 0 makes
   // it as good as a row at a right angle, which is worse than what is looked for.
   const float term = passing ? all[column] : kRatio ? 0 : INFINITY;
   found[row.row] = passing;
@@ -45,7 +45,7 @@ __device__ __forceinline__ void writePassing(const annudf_matrix_args &args) {
   bool any = false;
   for (int r = 0; r < ANNUDF_GRANULE_ROWS; ++r)
     any |= found[row.row * ANNUDF_GRANULE_ROWS + r];
-  // Of a form the terms are infinite already, and a length of infinity times 0 would be no number.
+  // A form's terms are infinite already, and a length of infinity times 0 would be no number.
   terms[kRows + row.row] = kRatio && !any ? -INFINITY : all[kRows + row.row];
 }
 

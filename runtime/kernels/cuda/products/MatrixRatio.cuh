@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a normalised form (BoundRatio.h) the bound of a row is its factor, one by the length of it,
+// For a normalised form (BoundRatio.h) the bound of a row is its factor, one by the length of it,
 // times what the query adds and the product, less what all that may be off: docs/spec/numerics.md,
 // "By matrix products on a GPU". Part of Matrix.cu.
 //
@@ -27,7 +27,7 @@ namespace {
 
 /// Lengths of what a product is made of, beyond which floats might not hold it.
 constexpr double kMostQuery = 0x1p38, kMostRow = 0x1p40;
-/// Of what a query adds to its products.
+/// The most that a query adds to its products.
 constexpr double kMostAdded = 0x1p80;
 
 /// Whether something is said of a vector with such a square of its length, and largest.

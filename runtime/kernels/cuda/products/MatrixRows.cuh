@@ -27,7 +27,7 @@ using namespace annudf_kernels;
 
 constexpr int kPanelDims = ANNUDF_MATRIX_PANEL_DIMS, kRows = ANNUDF_MATRIX_ROWS;
 constexpr int kTerms = ANNUDF_MATRIX_TERMS;
-/// Of half precision, with what a float on the way adds; half the smallest step over it.
+/// Roundoff of half precision, with what a float on the way adds; half the smallest step over it.
 constexpr double kUnit = 0x1.001p-11, kTiny = 0x1p-14;
 /// What a dimension loses where the floats of a bound are below the normal range: a product of two
 /// scales is off by 2^-150, and the sum that it scales at most 2^28.
@@ -53,7 +53,7 @@ __device__ __forceinline__ float scaleFor(float most) {
 
 /// A row of the index.
 struct Row {
-  const uint32_t *words; ///< Of its first chunk.
+  const uint32_t *words; ///< Words of its first chunk.
   int element, perWord;
   /// Coordinate `d`, which is a float.
   __device__ __forceinline__ double at(int d) const {
@@ -69,7 +69,7 @@ struct TileRow {
   bool exists;
   bool isOfRows; ///< Whether any row of its granule does.
   uint64_t tile;
-  uint64_t place; ///< Of the row in the index, of its list's last in place of none.
+  uint64_t place; ///< The row's in the index; where there is none, that of its list's last.
   Row coordinates;
   __device__ TileRow(const annudf_matrix_args &args) {
     const annudf_device_index &index = args.scan.index;

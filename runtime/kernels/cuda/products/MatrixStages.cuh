@@ -49,7 +49,7 @@ template <int> void waitForCopies() {}
 alignas(1024) uint8_t matrixMemory[ANNUDF_MATRIX_SHARED_BYTES];
 #endif
 
-/// Of an item's queries.
+/// Numbers of an item's queries.
 struct Numbers {
   float scale[ANNUDF_MATRIX_QUERIES], factor[ANNUDF_MATRIX_QUERIES], added[ANNUDF_MATRIX_QUERIES];
   uint32_t query[ANNUDF_MATRIX_QUERIES];
@@ -60,7 +60,7 @@ struct Numbers {
 /// or, kLong, come with the rows.
 template <class Products> struct Memory {
   uint4 panels[Products::kStageBytes / 16];
-  float terms[4][ANNUDF_MATRIX_TERMS]; ///< Of tiles; kMostAhead of the one in use, at most.
+  float terms[4][ANNUDF_MATRIX_TERMS]; ///< Terms of tiles; kMostAhead of the one in use, at most.
   Numbers numbers;
   typename Products::Arrivals arrivals;
   uint32_t ticket;
@@ -90,7 +90,7 @@ template <bool kLong, class Products> struct Stages {
         count(queries <= 32   ? kCount<32>
               : queries <= 64 ? kCount<64>
                               : kCount<128>) {}
-  /// Of the stage's rows; behind them, kLong, its queries.
+  /// Where the stage's rows are; behind them, kLong, its queries.
   __device__ int rows(int stage) const {
     return kLong ? stage * (kPanel + queryPanel)
                  : ANNUDF_MATRIX_RESIDENT_PANELS * queryPanel + stage * kPanel;

@@ -129,7 +129,7 @@ public:
 private:
   uint64_t *const full;
   const int half;        ///< Which warpgroup.
-  uint32_t parities = 0; ///< Of the next wait for each stage, a bit each.
+  uint32_t parities = 0; ///< The parity of the next wait for each stage, a bit each.
 };
 
 } // namespace

@@ -90,7 +90,7 @@ struct OfForm : Hooks {
 struct OfKeys : Hooks {
   using Bounds = KeyBounds;
   static constexpr bool kCounts = false;
-  /// Of k granules they are the keys of k rows.
+  /// k granules have the keys of k rows.
   __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; }
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };

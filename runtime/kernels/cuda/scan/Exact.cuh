@@ -65,11 +65,11 @@ template <class Bound> struct ExactScratch {
   ExactProbes probes;
   ExactRows best[2]; ///< In order; one of the two is filled from the other.
   ExactRows fresh;
-  Bound least[2 * kMostThreads]; ///< Of each thread's bounds, of two halves of them.
-  Bound bound[kMostWaiting];     ///< Of those that wait.
+  Bound least[2 * kMostThreads]; ///< The least of each thread's bounds, for two halves of them.
+  Bound bound[kMostWaiting];     ///< Bounds of granules that wait.
   uint32_t waiting[kMostWaiting];
   uint32_t waits, found, kept;
-  uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
+  uint32_t dropped; ///< How many of those that waited, at the end of the two arrays.
   Bound threshold;
 };
 
@@ -107,7 +107,7 @@ __device__ __forceinline__ uint32_t rankInOrder(const ExactRows &rows, uint32_t 
   return low;
 }
 
-/// One query, its bounds and its results so far. Of the metric:
+/// One query, its bounds and its results so far. The metric gives
 ///   Bounds: FormBounds or KeyBounds;
 ///   uint32_t mostOf(Bound bound): where k granules have bounds up to it, no row of a greater key
 ///     is among the k best;
@@ -267,7 +267,7 @@ private:
     return true;
   }
 
-  /// Of the granules that wait, those whose bound is not above the k-th of theirs stay; the others
+  /// Granules that wait stay if their bound is not above the k-th of theirs; the others
   /// are dropped for now, to the end of the arrays.
   /// \param waits  half of the room at most, so that nothing is written that was not read.
   __device__ __forceinline__ void keepFirst(uint32_t waits) {

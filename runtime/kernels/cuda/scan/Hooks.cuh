@@ -38,7 +38,8 @@ static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X
 using Word = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
-/// Of several fields. Words past a metric's are neither read nor written by its hooks, and go.
+/// Words of several fields. Hooks touch no word past their metric's, so such words are optimised
+/// away.
 struct Words {
   Word word[ANNUDF_MAX_FIELDS];
 };

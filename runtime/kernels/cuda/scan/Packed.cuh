@@ -45,7 +45,7 @@ __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int
   static_assert(kTileQueries == 8 && kTileGroups * 2 == 8, "a warp has 8 queries and 8 x 16 rows");
   const int matrix = lane / 8, row = lane % 8;
   uint32_t a = sharedAddress(rows + (matrix / 2) * pitch + (matrix % 2) * 8 + row);
-  // Of queries one load has two steps: four chunks of each.
+  // One load of queries has two steps: four chunks of each.
   uint32_t b = sharedAddress(queries + row * kQueryPitch + matrix);
 #pragma unroll 1
   for (; words > 0; words -= 16, b += 64) {

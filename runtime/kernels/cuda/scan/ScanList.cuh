@@ -89,7 +89,7 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
 
 /// What a block's hooks are called with, whatever the row.
 struct Block {
-  int element, compute, perWord; ///< Of rows; perWord elements.
+  int element, compute, perWord; ///< The rows'; perWord elements.
   int dims, list;
   int fullChunks; ///< Every coordinate of these exists.
   const uint64_t *slots;
@@ -132,7 +132,7 @@ __device__ __forceinline__ void stageQueries(const annudf_scan_args &args,
   __syncthreads();
 }
 
-/// Of a kernel whose blocks have a pair each: its query is the caller's, whom the first kernel of
+/// For a kernel whose blocks have a pair each: its query is the caller's, whom the first kernel of
 /// the search has waited for.
 __device__ __forceinline__ void begin(const annudf_scan_args &args, const uint32_t (&pair)[1]) {
   stageQueries<1>(args, pair);

@@ -46,7 +46,7 @@ constexpr int kThreads = ANNUDF_STAGED_THREADS, kStages = ANNUDF_STAGED_STAGES;
 constexpr int kQueryPitch = 8;
 #endif
 constexpr int kWarps = kThreads / 32, kTileGroups = ANNUDF_STAGED_WARP_GROUPS;
-constexpr int kBlocks = ANNUDF_STAGED_PROCESSOR_THREADS / kThreads; ///< Of a processor.
+constexpr int kBlocks = ANNUDF_STAGED_PROCESSOR_THREADS / kThreads; ///< A multiprocessor's.
 
 constexpr int kRowWords = ANNUDF_STAGE_ROW_WORDS / 4; ///< In uint4, of a stage.
 static_assert(kStages >= 2 && kRowWords * 4 % (kPiece * kThreads) == 0, "pieces of equal size");
@@ -59,14 +59,14 @@ static_assert(kQueryPitch >= 8, "32 dimensions");
 
 /// Where an item's queries are, and where their keys go.
 struct Places {
-  /// Of each thread, what it brings to stages: registers are too few to keep it.
+  /// What each thread brings to stages: registers are too few to keep it.
   struct alignas(16) Own {
     uint32_t rowTo, queryTo; ///< Shared addresses in the first stage.
-    uint32_t queryFrom[2];   ///< Of work.coordinates, in uint4.
+    uint32_t queryFrom[2];   ///< Place in work.coordinates, in uint4.
   } own[kThreads];
   uint32_t query[kWarps * kTileQueries];
-  uint64_t group[kWarps * kTileQueries]; ///< Of the workspace, of the item's first row.
-  uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
+  uint64_t group[kWarps * kTileQueries]; ///< Place in the workspace of the item's first row.
+  uint32_t words[kWarps * kTileQueries]; ///< Place in work.coordinates, in uint4.
 #ifdef ANNUDF_PACKED
   uint32_t ownX[kWarps * kTileQueries];  ///< What addOwn makes of each.
   uint32_t ownRow[2 * kTileGroups * 32]; ///< The same of the rows of a stage.
@@ -84,11 +84,12 @@ using Partial = Acc;
 static_assert(kSharedBytes == kStages * (kRowWords + kQueryWords) * 16 + sizeof(Places),
               "what the host asks for");
 
-/// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
-/// warps: one stage then holds twice the rows and half the dimensions. Warps whose queries are
-/// missing do nothing, so which these are is such that the four schedulers of a processor (warp %
-/// 4) have as much to do: of few queries the two warps of eight are two schedulers apart, the
-/// blocks of a processor are turned against each other, and each item is against the one before.
+/// How a block cuts an item. If there are up to half as many queries as a block takes, each is
+/// given to two warps: one stage then holds twice the rows and half the dimensions. Warps whose
+/// queries are missing do nothing, so which these are is such that the four schedulers of a
+/// processor (warp % 4) have as much to do: of few queries the two warps of eight are two
+/// schedulers apart, the blocks of a processor are turned against each other, and each item is
+/// against the one before.
 struct Cut {
   int shift; ///< 0, or 1 for few queries.
   int turn;
@@ -108,12 +109,12 @@ struct Cut {
 
 /// The list of an item and its part of it.
 struct Segment {
-  const uint4 *rows; ///< Of its first group.
+  const uint4 *rows; ///< Rows of its first group.
   const long long *ids;
   int list, dims, chunks;
-  int words;       ///< Of a row in a stage.
+  int words;       ///< Words of a row in a stage.
   uint32_t size;   ///< Rows from its first on.
-  uint32_t groups; ///< Of the segment.
+  uint32_t groups; ///< Groups of the segment.
 };
 
 /// A thread's register tile.
@@ -128,9 +129,9 @@ struct Tile {
 struct Fixed {
   int dims, list;
   const uint64_t *slots;
-  const uint32_t *query; ///< Of the warp's first, in the caller's batch.
+  const uint32_t *query; ///< The warp's first, in the caller's batch.
 #ifdef ANNUDF_PACKED
-  const uint32_t *own; ///< Of the warp's first query.
+  const uint32_t *own; ///< For the warp's first query.
 #endif
 };
 
@@ -309,7 +310,7 @@ public:
   __device__ __forceinline__ void begin() {
     const uint4 ours = *reinterpret_cast<const uint4 *>(&own);
     const uint32_t stage = static_cast<uint32_t>(slot) * ((kRowWords + kQueryWords) * 16);
-    if (step == 0) // Of groups past the segment the last is read: hooks see rows that exist.
+    if (step == 0) // Past the segment its last group is read: hooks see rows that exist.
 #pragma unroll
       for (int p = 0; p < kPieces; ++p) {
         const uint32_t of = min(static_cast<uint32_t>(group + groupOf(p)), segment.groups - 1);
@@ -345,7 +346,7 @@ public:
   }
 
 private:
-  // Of few queries, threads beyond the last word bring none.
+  // With few queries, threads beyond the last word bring none.
   static constexpr int kFewWords = kWarps / 2 * kTileQueries * 4;
   static_assert(kFewWords <= kThreads, "a word each");
   static constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / kThreads + 1;
@@ -365,7 +366,7 @@ private:
   const Cut cut;
   Places::Own &own;
   const int steps, pitch, t, lane, warp;
-  int step = 0, group = 0, slot = 0; ///< Of what is brought next.
+  int step = 0, group = 0, slot = 0; ///< The next ones to bring.
   const uint4 *from[kPieces] = {};
   Raw raw[kPieces] = {};
 };

@@ -22,11 +22,11 @@ namespace {
 struct Ahead {
   static constexpr int kBatch = ANNUDF_RING_BATCH, kBatches = ANNUDF_RING_BATCHES;
   uint4 *ring;        ///< The lane's first chunk.
-  uint32_t group;     ///< Of the list, that is asked for.
-  const uint4 *chunk; ///< Of it, the lane's next.
-  int batches;        ///< Of a group.
-  int batch = 0;      ///< Of the group, that is asked for next.
-  int slot = 0;       ///< Of the ring.
+  uint32_t group;     ///< The list's group that is asked for.
+  const uint4 *chunk; ///< The lane's next in it.
+  int batches;        ///< A group's.
+  int batch = 0;      ///< The group's batch that is asked for next.
+  int slot = 0;       ///< The ring's.
   int inUse = 0;      ///< The same.
 
   __device__ __forceinline__ void ask(const ListRows &list) {

@@ -37,7 +37,7 @@ __device__ __forceinline__ float coordinate(const annudf_device_index &index,
 }
 
 /// What ranks a list for a query, from its sum; a coarse metric that has no case does not compile.
-/// Of the cosine distance only what differs between lists: neither the query's norm, which might
+/// The cosine distance keeps only what differs between lists: neither the query's norm, which might
 /// overflow, nor the 1, which would round cosines near 0. A zero center has no direction: cosine 0.
 template <int kind> __device__ __forceinline__ float valueOf(float sum, float centerNorm);
 template <> __device__ __forceinline__ float valueOf<ANNUDF_COARSE_L2>(float sum, float) {
@@ -248,7 +248,7 @@ struct ManyStage {
   static constexpr int kQueryParts = kQueries / 64, kCenterParts = kCenters / 64; ///< Of 64 rows.
   float query[kDepth][kQueries], center[kDepth][kCenters];
 };
-/// Of a thread: four rows of each part.
+/// A thread's sums: four rows of each part.
 using ManySums = float[ManyStage::kQueryParts * 4][ManyStage::kCenterParts * 4];
 
 template <bool kSquares, bool kFloats>

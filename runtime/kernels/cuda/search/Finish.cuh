@@ -45,10 +45,10 @@ struct Scanned {
 struct Ties {
   uint32_t kth, groups, k;
   uint32_t size;   ///< k rounded up to a power of two.
-  bool everyGroup; ///< Of all groups, not of those in `group` alone.
+  bool everyGroup; ///< All groups count, not those in `group` alone.
 };
 
-/// Of the rows whose key is `ties.kth`, those with the smallest ids become the last of the k
+/// Among the rows whose key is `ties.kth`, those with the smallest ids become the last of the k
 /// best, in the place of any that bestKey and bestId hold already. Rare, so not inlined.
 __device__ __noinline__ void takeTies(SelectScratch &scratch, const Scanned &scanned,
                                       const uint32_t *minima, Ties ties, const uint32_t *group,

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-/// Of one warp, in shared memory.
+/// One warp's, in shared memory.
 struct ProbeScratch {
   static constexpr uint32_t kMost = 256;
   uint32_t key[kMost], list[kMost]; ///< Lists that may be chosen, in order.
@@ -110,7 +110,7 @@ __device__ __forceinline__ void chooseOf(const Keys &keys, uint32_t k, uint32_t 
     keys.each([&](uint32_t, uint32_t key) { mine += key <= bound; });
     return mine;
   });
-  uint32_t wanted = ANNUDF_KEY_NONE; // Of those that are `high` itself.
+  uint32_t wanted = ANNUDF_KEY_NONE; // How many of those that equal `high`.
   if (low == high) {                 // Else all up to `high` are k.
     uint32_t mine = 0;
     keys.each([&](uint32_t, uint32_t key) { mine += key < high; });

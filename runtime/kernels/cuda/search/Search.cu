@@ -53,7 +53,7 @@ extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf
     *pointer<uint32_t>(work.ticket) = 0;
 }
 
-/// Of one pair: its place in the order by list, and the tiles it opens. Tiles of the same rows are
+/// Finds one pair's place in the order by list, and the tiles it opens. Tiles of the same rows are
 /// neighbours, so that these are read from memory once.
 __device__ __forceinline__ void placePair(const annudf_device_index &index,
                                           const annudf_workspace &work, uint32_t pair,

@@ -155,7 +155,7 @@ __device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t 
 #pragma unroll 4
     for (uint32_t j = 0; j < count; ++j)
       below += few[j] < few[i], equal += few[j] == few[i];
-    if (below < k && k <= below + equal) // Of all that are equal: they write the same.
+    if (below < k && k <= below + equal) // All that are equal write the same.
       scratch.digit = few[i], scratch.below = below, scratch.inside = equal;
   }
   __syncthreads();

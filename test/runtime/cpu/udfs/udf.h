@@ -13,7 +13,7 @@
 //     static Acc init(); static Acc update(Acc, Compute x, Compute y, int dim, const uint64_t *);
 //     static float finalize(Acc, const uint64_t *);
 //   };
-// Of several fields Acc is a struct of them, all as wide as a word, and the macros are
+// With several fields Acc is a struct of them, all as wide as a word, and the macros are
 // ANNUDF_TEST_FIELDS_HOOKS(A, X) and ANNUDF_TEST_FIELDS_FINALIZE(A).
 //
 //===----------------------------------------------------------------------===//

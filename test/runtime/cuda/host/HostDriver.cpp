@@ -107,7 +107,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
     break;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
   case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: // Of these three the plan then takes nothing.
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: // The plan then takes none of these three.
   case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
   case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
     *value = 0;
