@@ -33,7 +33,7 @@ std::optional<Choice> annudf::choiceOf(Value value, Value v) {
   const bool isBelow = llvm::is_contained({P::OLT, P::OLE, P::ULT, P::ULE}, predicate);
   if (!isBelow && !llvm::is_contained({P::OGT, P::OGE, P::UGT, P::UGE}, predicate))
     return std::nullopt;
-  // Of NaN an ordered comparison is false.
+  // An ordered comparison with NaN is false.
   const bool isOrdered = llvm::is_contained({P::OLT, P::OLE, P::OGT, P::OGE}, predicate);
   return Choice{c, (isBelow != swapped) != isFirst, isOrdered != isFirst};
 }

@@ -66,8 +66,8 @@ static std::optional<Chosen> largerChosen(Operation *op) {
 // One value
 //===----------------------------------------------------------------------===//
 
-/// What of a finalize was read so far: how its value goes with the accumulator, of floats that are
-/// no NaN.
+/// The part of a finalize that was read so far: how its value goes with the accumulator, of floats
+/// that are no NaN.
 struct Finalizes::State {
   bool falls = false;
   bool mayBeNaN = false;   ///< If the accumulator is none.

@@ -175,7 +175,7 @@ private:
     const bool ofFive = count == 5;
     std::vector<std::vector<uint32_t>> nodes(count);
     std::vector<PolynomialForm> fields(count);
-    std::array<std::optional<unsigned>, 5> found; // Of XX, XY, YY, X and Y the field.
+    std::array<std::optional<unsigned>, 5> found; // The fields of XX, XY, YY, X and Y.
     for (unsigned i = 0; i < count; ++i) {
       auto some = termsOf(i);
       if (!some)

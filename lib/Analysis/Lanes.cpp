@@ -128,7 +128,7 @@ public:
 private:
   static LaneProof no(std::string why) { return {std::nullopt, std::move(why)}; }
 
-  /// Of -0 a sum of zeros would stay -0, which finalize can tell from 0.
+  /// From -0 a sum of zeros would stay -0, which finalize can tell from 0.
   bool readInitial() {
     Block &block = metric.getInit().getBody().front();
     Columns columns(1);

@@ -171,7 +171,7 @@ Signs::Fact Signs::fact(const Term &term) const {
   case TermKind::Magnitude:
     out.nonNegative = Conditions();
     return out;
-  case TermKind::Root: // Of -0 it is -0.
+  case TermKind::Root: // The root of -0 is -0.
     out.nonNegative = Conditions();
     out.isPlus = of(0).isPlus;
     return out;

@@ -40,7 +40,7 @@ enum class TermKind : uint8_t {
   Magnitude, ///< d < 0 ? -d : d: as Absolute, but a zero may have either sign.
   Root,
   Exponential, ///< e^x, 2^x
-  Maximum,     ///< Of NaN and a number NaN.
+  Maximum,     ///< NaN and a number give NaN.
   Minimum,
   MaxNum, ///< The number.
   MinNum,

@@ -324,7 +324,7 @@ std::string coefficientText(const std::vector<Coefficient> &nodes, uint32_t node
   return Speller(nodes).spell(node, inProduct);
 }
 
-/// Of Quadratic::Power, in its order.
+/// Names of Quadratic::Power, in its order.
 static constexpr const char *kPowers[] = {"x^2", "x y", "y^2", "x", "y", ""};
 
 static bool isZero(const Coefficient &node) {

@@ -141,7 +141,7 @@ bool hasHook(const SourceForm &form, annudf_hook hook) {
   case ANNUDF_HOOK_FINALIZE:
     return form.hasFinalize;
   case ANNUDF_HOOK_COMBINE:
-    return false; // Of CUDA source every metric takes its dimensions in one row.
+    return false; // Every metric in CUDA source takes its dimensions in one row.
   }
   llvm_unreachable("a hook that the tables do not have");
 }

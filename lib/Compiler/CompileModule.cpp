@@ -71,7 +71,7 @@ public:
     findings.timings.parseAndVerify = millisecondsSince(start);
     artifact.manifest = makeManifest(metric, options.target);
     const bool linksCode = !linked->isEmpty();
-    // Whoever asked for nothing but the host, or for a host by name, did not mean a GPU.
+    // A request for nothing but the host, or for a host by name, does not mean a GPU.
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
       return messages.refuse(
           "calls linked device code, which runs on a GPU only; leave host code out");

@@ -50,7 +50,7 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
-/// What of a search's options Python gives.
+/// The options of a search that Python gives.
 struct Asked {
   const Filter *filter = nullptr;
   const char *family = nullptr; ///< Null or "": the quickest.

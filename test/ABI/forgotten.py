@@ -47,7 +47,7 @@ PROTOTYPE = {
     "a": "ROW(FAKE, annudf1_scan_fake_a##A, float, (uint##A##_t acc, int32_t dims))",
     "s": "ROW(FAKE, annudf1_scan_fake_s##A, float, (const uint##A##_t *acc, int32_t dims))",
 }
-# Of Extents.h: what bounds the extent's row, which is new, too.
+# What bounds the extent's row in Extents.h, which is new, too.
 BOUND = [
     ("  Number,", r"  Fake,\n\g<0>"),
     ("  case ANNUDF_EXTENT_CONSTANT:", r"  case ANNUDF_EXTENT_FAKE:\n    return ExtentBound::Fake;\n\g<0>"),

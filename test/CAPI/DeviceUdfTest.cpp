@@ -368,7 +368,7 @@ TEST(DeviceUdf, ThereAndBack) {
             "ok");
   ASSERT_EQ(imported(*owner, back), "ok");
   EXPECT_TRUE(annudf_artifact_is_verified(artifact));
-  EXPECT_FALSE(annudf_artifact_is_verified(back)); // Whoever sends a descriptor may say anything.
+  EXPECT_FALSE(annudf_artifact_is_verified(back)); // A descriptor's sender may say anything.
   EXPECT_FALSE(annudf_artifact_has_host_code(back));
   ASSERT_EQ(annudf_artifact_payload_count(back), 2u);
   annudf_payload payload = {};

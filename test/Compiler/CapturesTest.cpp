@@ -97,7 +97,7 @@ TEST(Captures, EveryElementType) {
   checkCapture<uint16_t>(
       {"bf16", "%f = arith.extf %v : f32 to f64"},
       {{0x3f80, 0xc000, 0x7f7f, 0x0001, 0x807f}, {1, -2, 0x1.fep127, 0x1p-133, -0x1.fcp-127}});
-  // Whoever wrote the byte, it is 0 or 1.
+  // The byte is 0 or 1, no matter who wrote it.
   checkCapture<uint8_t>({"i1", "%f = arith.uitofp %v : i1 to f64"},
                         {{0, 1, 2, 128, 255}, {0, 1, 1, 1, 1}});
 }

@@ -42,7 +42,7 @@ private:
   };
   struct Condition {
     enum Kind { Compare, And, Or, Not } kind;
-    const char *predicate; ///< Of Compare.
+    const char *predicate; ///< Compare's.
     Operand a, b;
     std::vector<Condition> parts;
   };

@@ -278,7 +278,7 @@ protected:
   void check(int query, const Candidates &candidates, int k, const int64_t *ids,
              const float *distances) const;
 
-  static constexpr double kOrder = 3; ///< Of Minkowski's, and the half-life.
+  static constexpr double kOrder = 3; ///< Minkowski's, and the half-life.
   const ExampleMetric *example;
   Types types;
   rt::Backend *engine;

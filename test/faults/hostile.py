@@ -18,7 +18,7 @@ mistakes = []
 os.environ["PATH"] = f"{os.path.dirname(sys.argv[1])}:{os.environ['PATH']}"
 scratch = tempfile.TemporaryDirectory()
 os.chdir(scratch.name)
-# Whoever runs the tests in the background has some ignored, and a command keeps it so.
+# In the background some are ignored, and a command keeps it so.
 for number in SIGNALS:
     signal.signal(number, signal.SIG_DFL)
 

@@ -246,7 +246,7 @@ def sweep(name: str, start: Path) -> list[str]:
 
 def main() -> int:
     begin = time.monotonic()
-    # Whoever runs the tests in the background has some ignored, and a command keeps it so.
+    # In the background some are ignored, and a command keeps it so.
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as scratch:

@@ -119,7 +119,7 @@ def check(root: Path) -> tuple[list[str], int]:
             else:
                 found = [path for path in by_name.get(name.rpartition("/")[2], []) if path.endswith("/" + name)]
             if not found:
-                continue  # Of LLVM, a system or a build.
+                continue  # From LLVM, a system or a build.
             seen += 1
             if not any(room_of(path) in allowed[room] for path in found):
                 faults.append(f"{file}: {room} includes {room_of(found[0]) or found[0]} ({name})")

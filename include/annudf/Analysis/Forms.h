@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What of Properties.h a scan may compute with: the whole distance, finalize included. Whatever is
-// not understood is no proof. docs/spec/numerics.md derives the bounds. The module must have been
-// verified.
+// The part of Properties.h that a scan may compute with: the whole distance, finalize included.
+// Whatever is not understood is no proof. docs/spec/numerics.md derives the bounds. The module must
+// have been verified.
 //
 //===----------------------------------------------------------------------===//
 

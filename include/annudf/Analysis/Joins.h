@@ -38,7 +38,7 @@ enum class Join {
   MinSI,
   MaxUI,
   MinUI,
-  Maximum, ///< Of NaN and a number NaN.
+  Maximum, ///< NaN and a number give NaN.
   Minimum,
   MaxNum, ///< The number.
   MinNum,

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What of Properties.h lets a scan leave a row before its last dimension: the one field, finalize
-// and the order together. docs/spec/numerics.md, "A distance that only gets worse", says why it
-// holds. The module must have been verified.
+// The part of Properties.h that lets a scan leave a row before its last dimension: the one field,
+// finalize and the order together. docs/spec/numerics.md, "A distance that only gets worse", says
+// why it holds. The module must have been verified.
 //
 //===----------------------------------------------------------------------===//
 

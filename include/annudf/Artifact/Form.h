@@ -92,7 +92,7 @@ struct QuadraticForm {
   /// Whether x and y enter the terms as the rounded x - y only: size, small and largest are then
   /// polynomials of |x - y| alone, in the places of XX, X and One.
   bool ofDifference = false;
-  Quadratic size;      ///< Of |x| and |y|, or of |x - y|. Not negative.
+  Quadratic size;      ///< In |x| and |y|, or in |x - y|. Not negative.
   Quadratic small;     ///< The same.
   Quadratic largest;   ///< The same: the sizes of all values that the terms are made of, summed up.
   Roundings roundings; ///< A term's. None to f16.
@@ -121,7 +121,7 @@ struct QuadraticForm {
     uint32_t product = 0; ///< Which field is P.
     Quadratic exact;      ///< α in XX, γ in YY. To be bound where both are not negative.
     Quadratic size;       ///< The same.
-    Quadratic small;      ///< Of |x| and |y|.
+    Quadratic small;      ///< In |x| and |y|.
     Roundings roundings;
     uint32_t accumulations = 1;
     double eta = 0;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A thread may fail to start at any time: a limit on processes, a full address space.
-// Whoever asks for one here is told, and no exception passes running threads; code
+// Who asks for one here is told, and no exception passes running threads; code
 // that is built without exceptions may call it.
 //
 //===----------------------------------------------------------------------===//

@@ -38,7 +38,8 @@ struct search_stats {
   /// Rows of rows_per_query that the metric's own code computed; 0 unless time_stages. Fewer by
   /// "matrix"; of a row that a CPU left before its last dimension the part that it computed.
   double evaluated_per_query = 0;
-  std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
+  std::string slow =
+      {}; ///< The part of the metric that a CPU computes for one row at a time; mostly "".
   /// Device memory held by the workspace that ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
   double passing_share = 1; ///< The share of rows that the filter's bits let pass.

@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-/// What of a metric is not of its captures and bodies.
+/// The part of a metric besides its captures and bodies.
 static LogicalResult verifyPolicy(MetricOp metric) {
   const MetricDescriptor descriptor = describe(metric);
   LogicalResult result = success();

@@ -348,7 +348,7 @@ private:
       os << "  return annudf_finish(value, context);\n}\n";
       return;
     case ScanHook::COMBINE:
-      return; // Of CUDA source every metric takes its dimensions in one row.
+      return; // Every metric in CUDA source takes its dimensions in one row.
     case ScanHook::CONTRACT:
       begin(hook);
       os << "  return 0x" << utohexstr(contract) << "ull;\n}\n";

@@ -258,7 +258,7 @@ static int64_t braces(StringRef word) {
   return static_cast<int64_t>(word.count('{')) - static_cast<int64_t>(word.count('}'));
 }
 
-/// Of `.align 4 .b8 a[4] = {1, 2}, b; ...`: a and b.
+/// From `.align 4 .b8 a[4] = {1, 2}, b; ...`: a and b.
 static std::vector<std::string> namesOfData(StringRef text) {
   std::vector<std::string> names;
   std::string kept;

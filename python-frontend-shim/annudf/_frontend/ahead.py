@@ -86,7 +86,7 @@ def wait() -> None:
 
 
 def _run(is_needless: Callable[[], bool]) -> None:
-    # Whoever needs what fails here imports it again, and is told.
+    # Code that needs what fails here imports it again, and is told.
     with contextlib.suppress(BaseException), fork.compiling(at_once=True):
         if not is_needless():
             with seldom_collected():

@@ -62,7 +62,7 @@ def set_log_level(level: int | str) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(_FORMAT)
         logger.addHandler(handler)
-        # Whoever configures the root logger later is to see no line twice.
+        # If the root logger is configured later, no line is to show twice.
         logger.propagate = False
 
 

@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr std::int64_t kDims = 16; // Of CppDeviceTest.cpp.
+constexpr std::int64_t kDims = 16; // As in CppDeviceTest.cpp.
 
 using Scaled = annudf::linked<float(float, float)>;
 

@@ -140,7 +140,7 @@ template <class A, class B, class Out> void computeBinary(A a, B b, Out &out) {
   out("a < b", a < b), out("a <= b", a <= b), out("a > b", a > b), out("a >= b", a >= b);
   out("a == b", a == b), out("a != b", a != b), out("a && b", a && b), out("a || b", a || b);
   out("min", std::min(x, y)), out("max", std::max(x, y));
-  // Of 0 and -0 C gives either.
+  // C gives either of 0 and -0.
   out("fmin", std::fabs(std::fmin(a, b))), out("fmax", std::fabs(std::fmax(a, b)));
   out("minimum", minimum(a, b)), out("maximum", maximum(a, b));
   out("copysign", std::copysign(a, b)), out("fmod", std::fmod(a, b));

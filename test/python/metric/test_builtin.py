@@ -61,7 +61,7 @@ def by_scipy(name, **options):
 def of_booleans(name):
     function = getattr(spatial, name)
 
-    def one(q, b):  # Of 0 / 0 some give NaN and one an exception.
+    def one(q, b):  # For 0 / 0 some give NaN and one an exception.
         return np.nan_to_num(function(q, b)) if q.any() or b.any() or name != "sokalsneath" else 0.0
 
     def distances(queries, base):

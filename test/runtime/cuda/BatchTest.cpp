@@ -168,7 +168,7 @@ TEST(CudaBatch, TheLimitMayBeSaid) {
 
 TEST(CudaBatch, BytesThatDoNotFit64BitsAreNotSmall) {
   BatchShape shape = evenShape(1024, 1, 1000);
-  shape.groups = uint64_t(1) << 57; // Of 128 bytes.
+  shape.groups = uint64_t(1) << 57; // 128 bytes each.
   EXPECT_EQ(bytesOf(shape, 1), kNoWorkspace);
   EXPECT_EQ(batchQueries(shape, 1000, kLimit), 1u);
   shape.groups = uint64_t(1) << 50;

@@ -181,7 +181,7 @@ TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
       for (const size_t dims : {5, 70})
         for (const uint32_t pattern : kPatterns) {
           Data data = dataOf(uint32_t(dims), dims, kind.change);
-          data.passing.assign(10, pattern); // Of 305 rows.
+          data.passing.assign(10, pattern); // For 305 rows.
           std::string why;
           const auto numbers = numbersFor(data, hooks, why);
           if (!numbers)

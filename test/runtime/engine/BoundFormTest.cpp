@@ -132,7 +132,7 @@ TEST(BoundForm, HoldsForRealNumbersWithWhatDoublesLoseAlone) {
       const std::vector<float> x = any(dims), y = any(dims);
       const Wide wide(*form, x, y);
       const Quad real = formula.real(captures, x, y) - Quad(formula.form.initial);
-      const Quad slack = wide.largest * 0x1p-100; // Of 113 bits.
+      const Quad slack = wide.largest * 0x1p-100; // In 113 bits.
       ASSERT_LE(absolute(real - wide.value), wide.error + slack) << f;
       const auto cross = double(wide.cross);
       const double least = lowerBound(*form, queryPart(*form, x), rowPart(*form, y), cross,

@@ -89,7 +89,7 @@ TEST(BackgroundThread, WhoLeavesWaitsForItsOwnPieceAndDropsTheOthers) {
   ASSERT_TRUE(background.add(&mine, "mine too", [&] { done += 1; }));
   ASSERT_TRUE(background.add(&yours, "yours", [&] { done += 10; }));
   held.begun.get_future().wait();
-  background.leave(&done); // Whoever that is: it has asked for nothing.
+  background.leave(&done); // No matter who that is: it has asked for nothing.
   std::thread leaving([&] {
     background.leave(&mine);
     left = true;

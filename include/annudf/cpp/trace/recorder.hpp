@@ -113,7 +113,7 @@ inline std::string spelled(kind type, std::uint64_t bits) {
   const double value =
       type == kind::f32 ? static_cast<double>(unpack<float>(bits)) : unpack<double>(bits);
   constexpr double small = 1e6;
-  // Of -0 the sign would be lost.
+  // The sign of -0 would be lost.
   if (value > -small && value < small &&
       value == static_cast<double>(static_cast<std::int64_t>(value)) && (value != 0 || bits == 0))
     return std::to_string(static_cast<std::int64_t>(value)) + ".0";

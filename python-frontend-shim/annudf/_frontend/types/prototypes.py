@@ -109,7 +109,7 @@ def kind_of(value: object) -> Kind:
             raise ArgumentError(f"{value.__name__}.{missing[0]} has no type; declare one by typing.NamedTuple")
         return _struct(tuple(kind_of(hints[name]) for name in value._fields), tuple(value._fields), value)
     inner = getattr(value, "types", None)
-    if isinstance(inner, (tuple, list)):  # Of Numba.
+    if isinstance(inner, (tuple, list)):  # From Numba.
         return _struct(tuple(kind_of(one) for one in inner), tuple(getattr(value, "fields", ())))
     held = getattr(value, "dtype", None)
     if isinstance(held, np.dtype):  # From cuda.compute.

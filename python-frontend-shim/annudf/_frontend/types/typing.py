@@ -273,7 +273,7 @@ def _context() -> None:
 
         class OfNamed(AttributeTemplate):
             key = kind
-            # What of a generic target says of tuples comes after.
+            # What a generic target says of tuples comes after.
             metadata: ClassVar[dict[str, str]] = {"target": "cuda"}
 
             def generic_resolve(self, fields: Any, name: str) -> Any:

@@ -61,14 +61,14 @@
 /// Numbers of a dimension, in double; see BoundForm. X and Y are coordinates less `shift`.
 struct annudf_matrix_dim {
   double shift;
-  double query1, query2; ///< Of X and X² in what depends on the query alone.
-  double row1, row2;     ///< Of Y and Y² in what depends on the row alone.
-  double product;        ///< Of X Y.
-  double queryError1, queryError2, rowError1, rowError2;         ///< Of |X|, X², |Y|, Y².
+  double query1, query2; ///< Coefficients of X and X² in what depends on the query alone.
+  double row1, row2;     ///< Coefficients of Y and Y² in what depends on the row alone.
+  double product;        ///< Coefficient of X Y.
+  double queryError1, queryError2, rowError1, rowError2;         ///< Coefficients of these.
   double queryLargest1, queryLargest2, rowLargest1, rowLargest2; ///< The same.
 };
 
-/// What of a metric's form is the same for all searches with a binding and an index.
+/// The part of a metric's form that is the same for all searches with a binding and an index.
 struct annudf_matrix_form {
   uint64_t dims;                   ///< const annudf_matrix_dim *, of every dimension.
   double constant, error, largest; ///< What hangs on no coordinate; counted to the query.
@@ -84,7 +84,7 @@ struct annudf_matrix_ratio_dim {
   double queryLargest, rowLargest; ///< Largest squares of coordinates as they are.
 };
 
-/// What of it is the same for all searches with a binding and an index.
+/// The part of it that is the same for all searches with a binding and an index.
 struct annudf_matrix_ratio {
   uint64_t dims;            ///< const annudf_matrix_ratio_dim *, of every dimension.
   double largest, most;     ///< What hangs on no coordinate, half of it; of a query, or of a row.
@@ -95,17 +95,17 @@ struct annudf_matrix_ratio {
   float error;              ///< Every ratio's.
 };
 
-/// What of a form is the same for all searches whose coefficients are computed for each query: of
-/// captures that have entries by query, or are in a device's memory. With V = (Y, square Y²), twice
-/// the dims, a row's part of a distance is the product of V and of what a query makes of its
-/// coefficients.
+/// The part of a form that is the same for all searches whose coefficients are computed for each
+/// query: of captures that have entries by query, or are in a device's memory. With V = (Y, square
+/// Y²), twice the dims, a row's part of a distance is the product of V and of what a query makes of
+/// its coefficients.
 struct annudf_matrix_own {
   uint64_t nodes; ///< const FormNode *.
   annudf_kernels::FormPolynomials polynomials;
   double sign, initial; ///< The accumulators'; what they begin with, times that.
   double limit;         ///< The largest value by a query and a row together.
   double square;        ///< A power of two, by which squares are about as large as coordinates.
-  double mostLength;    ///< Of V; nothing is said of longer ones.
+  double mostLength;    ///< The longest V; nothing is said of longer ones.
   uint32_t nNodes;
 };
 /// Most nodes of such a form: a thread has 16 bytes for each.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of Matrix.cu, apart from it so that tests can run it where there is no GPU.
+// Part of Matrix.cu, apart from it so that tests can run it where there is no GPU.
 //
 //===----------------------------------------------------------------------===//
 

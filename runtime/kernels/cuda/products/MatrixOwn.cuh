@@ -93,7 +93,7 @@ struct OwnSums {
     Product,    ///< Squares of lengths, to be met by V's: of Z,
     RowError,   ///< of what may be off,
     RowLargest, ///< and of what is largest.
-    Most        ///< Of Z, as a float. Not a sum.
+    Most        ///< The largest Z, as a float. Not a sum.
   };
   static constexpr int kCount = Most + 1;
   double of[kCount] = {};
@@ -172,7 +172,7 @@ __device__ __forceinline__ float4 ownNumbers(const annudf_matrix_own &own, const
                rowLargest = sqrt(sums[OwnSums::RowLargest]) * more;
   const double largest =
       (sums[OwnSums::Largest] + fabs(own.initial)) * more + rowLargest * own.mostLength;
-  // Of NaN each comparison is false.
+  // Each comparison with NaN is false.
   // An infinite Z, as a float, would make the bound infinite and leave rows out.
   const bool holds = sums[OwnSums::Most] < INFINITY && fabs(low) < INFINITY &&
                      largest <= own.limit * (1 - 0x1p-20) &&

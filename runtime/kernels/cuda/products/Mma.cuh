@@ -78,7 +78,7 @@ public:
       const uint4 x = loadMatrices(mine + placeOf(lane % 16, 2 * k + lane / 16));
 #pragma unroll
       for (int block = 0; block < ANNUDF_MATRIX_ROWS / 8; block += 2) {
-        // Of 8 rows 8 dimensions and 8 more, then of 8 more rows.
+        // 8 dimensions of 8 rows and 8 more, then those of 8 more rows.
         const uint4 y = loadMatrices(
             rows + placeOf(block * 8 + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
         multiplyBlock(&sum[block * 4], x, y.x, y.y);

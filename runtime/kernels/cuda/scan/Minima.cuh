@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of Staged.cu. A lane has the keys of one row of each of four groups, for some queries. Each
+// Part of Staged.cu. A lane has the keys of one row of each of four groups, for some queries. Each
 // exchange with another lane halves what it looks after: first the queries, with lanes of the
 // granule's other rows, then the groups, with lanes of other granules.
 //

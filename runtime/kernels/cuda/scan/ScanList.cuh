@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of Scan.cu, Tiles.cuh and Parts.cuh: queries in shared memory, updates with the rows of a group,
-// and what is left of them.
+// Shared by Scan.cu, Tiles.cuh and Parts.cuh: queries in shared memory, updates with the rows of a
+// group, and what is left of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ template <int N> struct Staged {
   static constexpr bool kNarrow = N == 1 && sizeof(Coordinate) > sizeof(uint32_t);
   using Word = std::conditional_t<kNarrow, uint32_t, Coordinate>;
 
-  /// Of 16 bytes, that the queries take.
+  /// Words of 16 bytes that the queries take.
   static __device__ __forceinline__ int chunks(int dims) {
     return (dims * N * static_cast<int>(sizeof(Word)) + 15) / 16;
   }

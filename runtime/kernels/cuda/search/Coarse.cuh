@@ -245,7 +245,7 @@ private:
 struct ManyStage {
   static constexpr uint32_t kQueries = ANNUDF_MANY_TILE_QUERIES,
                             kCenters = ANNUDF_MANY_TILE_CENTERS, kDepth = 16;
-  static constexpr int kQueryParts = kQueries / 64, kCenterParts = kCenters / 64; ///< Of 64 rows.
+  static constexpr int kQueryParts = kQueries / 64, kCenterParts = kCenters / 64; ///< 64 rows each.
   float query[kDepth][kQueries], center[kDepth][kCenters];
 };
 /// A thread's sums: four rows of each part.

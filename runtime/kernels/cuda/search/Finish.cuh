@@ -97,7 +97,7 @@ struct FewProbes {
 __device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned &scanned,
                                           const uint32_t *minima, const uint32_t &groupCount,
                                           uint32_t *rowKey, int64_t *rowId, uint32_t &rows) {
-  constexpr uint32_t kMostGroups = 512, kMostRows = 512; // Of ANNUDF_FINISH_MOST_K.
+  constexpr uint32_t kMostGroups = 512, kMostRows = 512; // For ANNUDF_FINISH_MOST_K.
   __shared__ FewProbes probes;
   const annudf_finish_args &args = scanned.args;
   const uint32_t nProbes = args.work.nProbes, k = args.k;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of Search.cu. annudf_build_ungroup is the way back.
+// Part of Search.cu. annudf_build_ungroup is the way back.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-# Whoever runs the tests in the background has SIGINT ignored, and a command keeps it so.
+# In the background SIGINT is ignored, and a command keeps it so.
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 process = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE, text=True)
 # A loaded machine may take longer than that to start the command.
