@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""scripts/check prose finds what it is for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+
+
+@pytest.fixture
+def prose(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    from checks import prose
+
+    return prose
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("docs/use/a.md", "One. " * 1201, "1201 words; at most 1200: split the page, or say less"),
+        ("docs/decisions/0001-a.md", "word. " * 151, "151 words; at most 150: split the page, or say less"),
+        ("docs/spec/a.md", f"| a | {'b ' * 26}|\n", f"a table cell of 26 words, at most 25: {('b ' * 26).strip()}..."),
+        ("docs/spec/a.md", "b " * 36 + ".", f"a sentence of 37 words, at most 35: {('b ' * 36)[:60]}..."),
+        ("docs/use/a.md", "Rows. Of rows some.", "a sentence without its subject first: Of rows some...."),
+        ("docs/use/a.md", "- What of it is read.", "a sentence without its subject first: What of it is read...."),
+        (
+            "docs/use/a.md",
+            "Since 2026-01-02.",
+            "a date, 2026-01-02: dates belong in CHANGELOG.md, docs/results and docs/decisions",
+        ),
+    ],
+)
+def test_a_fault_of_a_page(prose, name: str, text: str, fault: str) -> None:  # type: ignore[no-untyped-def]
+    assert list(prose.faults_of_page(name, text)) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("docs/spec/a.md", "Rows are read. " * 1000),
+        ("docs/use/a.md", "```text\n" + "word " * 2000 + "\n```\n"),
+        ("docs/use/a.md", "- one\n- two\n" * 50),
+        ("docs/use/a.md", "[" + "a " * 10 + "](https://example.org/Of-2026-01-02)"),
+        ("docs/results/cpu.md", "Measured on 2026-01-02."),
+        ("docs/generated/a.md", "b " * 36 + "."),
+    ],
+)
+def test_no_fault_of_a_page(prose, name: str, text: str) -> None:  # type: ignore[no-untyped-def]
+    assert list(prose.faults_of_page(name, text)) == []
+
+
+def test_comments(prose) -> None:  # type: ignore[no-untyped-def]
+    for line in ("// Of a row.", "  /// Of rows", "int a; ///< Of a", "x = 1  # Of x", "// Whoever reads"):
+        assert prose.COMMENT.search(line), line
+    for line in ("// Rows of a list", 'print("Of a")', "# Offsets"):
+        assert not prose.COMMENT.search(line), line
