@@ -84,7 +84,7 @@ else()
   endif()
 endif()
 
-install(FILES LICENSE LICENSES-THIRD-PARTY docs/spec/abi.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE LICENSES-THIRD-PARTY docs/spec/abi.md docs/spec/rules.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 foreach(tool annudf annudf-opt annudf-translate annudf-lsp-server annudf-reduce)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

@@ -1,15 +1,18 @@
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The compiler's diagnostics, their tests and docs/spec/abi.md."""
+"""The compiler's diagnostics, their tests and docs/spec/rules.md."""
+import difflib
 import hashlib
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
-from . import ROOT
+from . import ROOT, tables
 
 LABEL = re.compile(r"\[([A-Z]\d+)\] ?")
+DOCS = ROOT / "docs/spec/rules.md"
 MIN_NEGATIVES = 8
 DIRECTIVE = re.compile(r"expected-error\s*@(?:below|\+1)\s*\{\{(.*)\}\}")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -71,17 +74,18 @@ def template_of(statement):
 
 
 def diagnostics():
-    """(file, line, template) of every diagnostic in lib/."""
+    """(file, line, template, severity) of every diagnostic in lib/."""
     found = []
     for path in sorted((ROOT / "lib").rglob("*.cpp")):
         text = path.read_text()
-        for match in re.finditer(r"\bemit(?:OpError|Error|Remark|Warning)\s*\(", text):
+        for match in re.finditer(r"\bemit(OpError|Error|Remark|Warning)\s*\(", text):
             if text.rfind("//", text.rfind("\n", 0, match.start()), match.start()) >= 0:
                 continue
             statement = text[match.start() : end_of_statement(text, match.start())]
             template = template_of(statement)
             if template:
-                found.append((path.relative_to(ROOT), text.count("\n", 0, match.start()) + 1, template))
+                severity = match[1].lower().removeprefix("op")
+                found.append((path.relative_to(ROOT), text.count("\n", 0, match.start()) + 1, template, severity))
     return found
 
 
@@ -164,141 +168,145 @@ def partial_messages(tool):
     return problems
 
 
-def rows_in_docs(text):
-    """Cells of each rule's row of docs/spec/abi.md: label, reason, message, file."""
-    for line in text.splitlines():
-        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)]
-        if len(cells) >= 6 and re.fullmatch(r"[A-Z]\d+", cells[1]):
-            yield cells[1:5]
+def rules_of(found):
+    """{label: (message, file below lib/, severity)} of the diagnostics with a label, and what is wrong with labels."""
+    rules, problems = {}, []
+    for path, line, template, severity in found:
+        label = LABEL.match(template)
+        if not label:
+            continue
+        name, text = label[1], LABEL.sub("", template, count=1)
+        if name in rules and rules[name][0] != text:
+            problems.append(f"{path}:{line}: [{name}] is also the label of another message: {rules[name][0]}")
+        rules[name] = (text, str(path.relative_to("lib")), severity)
+    return rules, problems
 
 
-def rules_in_docs(text):
-    """label -> message of each table row of docs/spec/abi.md."""
-    rows = rows_in_docs(text)
-    return {label: (message.strip("`").replace("\\|", "|"), path.strip("`")) for label, _, message, path in rows}
+def body_ops():
+    """Names of the ops that rule B1 allows."""
+    source = (ROOT / "lib/Dialect/Transforms/BodyRules.cpp").read_text()
+    return STRING.findall(re.search(r"kAllowedOps\[\] = \{(.*?)\};", source, re.S)[1])
 
 
-def spelled(labels):
-    """M1, M2, M3, H1 -> M1–M3, H1."""
-    runs = []
-    for label in labels:
-        letter, number = label[0], int(label[1:])
-        if runs and runs[-1][0] == letter and runs[-1][2] == number - 1:
-            runs[-1][2] = number
-        else:
-            runs.append([letter, number, number])
-    names = []
-    for letter, first, last in runs:
-        names += [f"{letter}{first}–{letter}{last}"] if last > first + 1 else [f"{letter}{n}" for n in range(first, last + 1)]
-    return ", ".join(names)
+def spelled_ops(names):
+    """A line for each dialect, wrapped."""
+    of = {}
+    for dialect, op in (name.split(".") for name in names):
+        of.setdefault(dialect, []).append(op)
+    lines = [textwrap.wrap(" ".join(ops), 100) for ops in of.values()]
+    return "\n".join(f"{dialect:8}" + "\n        ".join(part) for dialect, part in zip(of, lines))
 
 
-AT_READING = re.compile(r"((?:[A-Z]\d+(?:–[A-Z]\d+)?(?:, )?)+) are checked whenever a module is read")
+ROW = re.compile(r"^\| ([A-Z]\d+) \| .* \| (.*?) \| `[\w/]+\.cpp` \|$", re.M)
+ROWS = re.compile(r"(<!-- rules ([A-Z]): [^>]*-->\n).*?<!-- end rules -->", re.S)
+OPS = re.compile(r"(<!-- body ops: [^>]*-->\n).*?<!-- end ops -->", re.S)
 
 
-def reading_problem(docs, found, documented):
-    """None if docs/spec/abi.md names the rules that ops check by themselves, which is whenever a module is read."""
-    rules = {match[1] for path, _, text in found if path.is_relative_to("lib/Dialect/IR") and (match := LABEL.match(text))}
-    letters = list(dict.fromkeys(label[0] for label in documented))
-    should = spelled(sorted(rules & set(documented), key=lambda label: (letters.index(label[0]), int(label[1:]))))
-    said = AT_READING.search(" ".join(docs.split()))
-    if said and said[1] == should:
-        return None
-    return f"docs/spec/abi.md: the rules that are checked whenever a module is read are {should}, not {said[1] if said else 'told'}"
+def page_with(text, rules, ops):
+    """(docs/spec/rules.md as the code has it, problems). The words of the column why stay."""
+    whys, seen, problems = dict(ROW.findall(text)), set(), []
+
+    def rows(match):
+        lines = ["| rule | message | why | file |", "|---|---|---|---|"]
+        for name in sorted((name for name in rules if name[0] == match[2]), key=lambda name: int(name[1:])):
+            message, path, severity = rules[name]
+            kind = "" if severity == "error" else severity + ": "
+            seen.add(name)
+            if not whys.get(name):
+                problems.append(f"docs/spec/rules.md: [{name}] has no reason; write one in the column why of its row")
+            lines.append(f"| {name} | {kind}`{message.replace('|', chr(92) + '|')}` | {whys.get(name, '')} | `{path}` |")
+        return match[1] + "\n" + "\n".join(lines) + "\n\n<!-- end rules -->"
+
+    text = ROWS.sub(rows, text)
+    text = OPS.sub(lambda match: f"{match[1]}\n```text\n{spelled_ops(ops)}\n```\n\n<!-- end ops -->", text)
+    problems += [f"docs/spec/rules.md: [{name}] has no table <!-- rules {name[0]}: ... -->" for name in rules if name not in seen]
+    return text, problems
 
 
-# Beside the rows: the ops that rule B1 allows, and the limits.
-ALSO_RULES = (r"^The ops of rule B1 are .*?(?=\n\n)", r"<!-- table limits:.*?<!-- end table -->")
 RECORD = re.compile(r"<!-- rules: edition (\d+), digest ([0-9a-f]+) -->")
 
 
-def edition_problem(text, confirm=None):
-    """None if the rules in docs/spec/abi.md are those that were recorded for the edition of Artifact.h; else what is wrong.
+def digest_of(rules, ops, limits):
+    """What an edition of the rules is: labels with their messages, the ops of rule B1, and the limits."""
+    lines = sorted(f"{name}\t{message}" for name, (message, _, _) in rules.items())
+    lines += sorted(ops) + sorted(f"{row['NAME']}\t{row['VALUE']}" for row in limits)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def edition_problem(text, digest, confirm=None):
+    """None if the digest of the rules is the one recorded for the edition of Artifact.h; else what is wrong.
 
     With `confirm`, a path, the record is written there.
     """
     edition = int(re.search(r"kRulesEdition = (\d+);", (ROOT / "include/annudf/Artifact/Artifact.h").read_text())[1])
-    rows = sorted("\t".join(row[:3]) for row in rows_in_docs(text))
-    rows += [" ".join(re.search(part, text, re.M | re.S)[0].split()) for part in ALSO_RULES]
-    digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
     record = RECORD.search(text)
     if not record:
-        return "docs/spec/abi.md has no line <!-- rules: edition N, digest ... -->"
+        return "docs/spec/rules.md has no line <!-- rules: edition N, digest ... -->"
     if (int(record[1]), record[2]) == (edition, digest):
         return None
     if confirm:
         confirm.write_text(RECORD.sub(f"<!-- rules: edition {edition}, digest {digest} -->", text))
         return None
     if int(record[1]) != edition and record[2] == digest:
-        return (f"docs/spec/abi.md: the rules are those of edition {record[1]}, but kRulesEdition of Artifact.h is {edition}; put it back, "
+        return (f"docs/spec/rules.md: the rules are those of edition {record[1]}, but kRulesEdition of Artifact.h is {edition}; put it back, "
                 f"or, if what a rule refuses changed without its text, run scripts/check diagnostics --confirm")
-    return (f"docs/spec/abi.md: the rules are not those that were recorded for edition {record[1]}. If one was added or refuses more, "
+    return (f"docs/spec/rules.md: the rules are not those that were recorded for edition {record[1]}. If one was added or refuses more, "
             f"raise kRulesEdition of include/annudf/Artifact/Artifact.h (it is {edition}): artifacts say by which rules they "
             f"were verified. If only words changed, or a rule refuses less, leave it. Then run scripts/check diagnostics --confirm")
 
 
+def untested(found):
+    """Diagnostics that no test expects."""
+    expected = expectations()
+    for path, line, template, _ in found:
+        # Text that ends in a space goes on with values streamed later.
+        end = "" if template.endswith(" ") else "$"
+        pattern = re.compile(".*".join(map(re.escape, template.split("…"))) + end)
+        if not any(pattern.search(text) for text in expected):
+            yield f"{path}:{line}: no test expects: {template}"
+
+
 def check_diagnostics(options):
-    """Compares the compiler's diagnostics with its tests and with docs/spec/abi.md.
+    """Compares the compiler's diagnostics with its tests and with docs/spec/rules.md.
 
     Every emitOpError, emitError, emitWarning and emitRemark below lib/ has to be expected, word for word, by a test
-    below test/. One that starts with a label such as [B4] is a rule: it needs a row in docs/spec/abi.md with the same text,
-    where an ellipsis stands for a value, and every row needs its diagnostic. The page names the rules of lib/Dialect/IR,
-    which are checked whenever a module is read.
+    below test/. One that starts with a label such as [B4] is a rule. The rows of docs/spec/rules.md are generated from
+    the rules, with an ellipsis for a value; only the column why is written by hand.
 
     Every op of the dialect has at least MIN_NEGATIVES inputs that are refused with messages which differ in more than
     names, types and numbers. An input counts for the op that its message names, or else for the op in the line that
     the message is at.
 
-    Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so docs/spec/abi.md records
-    a digest of the edition's rules: label, reason and message of each, ops and limits. Rules that are not those of the
-    record fail until somebody has said whether they are a new edition.
+    Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so docs/spec/rules.md
+    records a digest of the edition's rules: label and message of each, the ops of rule B1 and the limits. Rules that are
+    not those of the record fail until somebody has said whether they are a new edition.
     """
-    problems, seen = [], {}
-    found = diagnostics()
-    if options.list:
-        for path, _, template in found:
-            label = LABEL.match(template)
-            if label:
-                print(f"| {label.group(1)} | | `{LABEL.sub('', template, count=1)}` | `{path.name}` |")
-        return 0
-
+    found, allowed = diagnostics(), body_ops()
+    rules, problems = rules_of(found)
     docs = options.docs.read_text()
-    expected, documented = expectations(), rules_in_docs(docs)
-    for path, line, template in found:
-        where = f"{path}:{line}"
-        # Text that ends in a space goes on with values streamed later.
-        end = "" if template.endswith(" ") else "$"
-        pattern = re.compile(".*".join(map(re.escape, template.split("…"))) + end)
-        if not any(pattern.search(text) for text in expected):
-            problems.append(f"{where}: no test expects: {template}")
-        label = LABEL.match(template)
-        if not label:
-            continue
-        name, text = label.group(1), LABEL.sub("", template, count=1)
-        if name in seen and seen[name] != text:
-            problems.append(f"{where}: [{name}] is also the label of another message: {seen[name]}")
-        seen[name] = text
-        if name not in documented:
-            problems.append(f"{where}: [{name}] has no row in docs/spec/abi.md")
-        elif documented[name] != (text, path.name):
-            problems.append(f"{where}: docs/spec/abi.md has for [{name}]\n    {documented[name][0]} ({documented[name][1]})\n"
-                            f"  but the code\n    {text} ({path.name})")
-    problems += [f"docs/spec/abi.md: [{name}] is no diagnostic of the compiler" for name in documented if name not in seen]
-
-    reading = reading_problem(docs, found, documented)
-    problems += [reading] if reading else []
+    wanted, faults = page_with(docs, rules, allowed)
+    if options.update and wanted != docs:
+        options.docs.write_text(wanted)
+        print(f"wrote {options.docs}")
+        docs = wanted
+    if docs != wanted:
+        sys.stderr.writelines(difflib.unified_diff(docs.splitlines(True), wanted.splitlines(True), "docs/spec/rules.md", "lib/"))
+        problems.append("docs/spec/rules.md is not what the code says; run scripts/check diagnostics --update")
+    problems += faults
+    problems += untested(found)
     few, kinds = too_few_negatives()
     problems += few
     if options.opt:
         problems += partial_messages(options.opt)
+    digest = digest_of(rules, allowed, tables.read_tables(tables.HEADER.read_text())["LIMITS"])
     # Only rules that are what the code says can be recorded.
-    edition = edition_problem(docs, options.docs if options.confirm and not problems else None)
+    edition = edition_problem(docs, digest, options.docs if options.confirm and not problems else None)
     problems += [edition] if edition else []
 
     for problem in problems:
         print(problem, file=sys.stderr)
     counts = ", ".join(f"{op} {len(ways)}" for op, ways in kinds.items())
-    print(f"{len(found)} diagnostics, {len(seen)} rules, {len(problems)} problems; ways in which ops are refused: {counts}")
+    print(f"{len(found)} diagnostics, {len(rules)} rules, {len(problems)} problems; ways in which ops are refused: {counts}")
     return 1 if problems else 0
 
 
@@ -307,13 +315,13 @@ SUBCOMMANDS = [
         "diagnostics",
         check_diagnostics,
         {
-            "--list": {"action": "store_true", "help": "print a row of docs/spec/abi.md for each rule"},
+            "--update": {"action": "store_true", "help": "write the rows of docs/spec/rules.md, all but their column why"},
             "--confirm": {"action": "store_true", "help": "record the digest of the rules as they are"},
             "--opt": {
                 "help": "annudf-opt, all of whose messages are compared with test/lit/Dialect: a directive of "
                 "-verify-diagnostics is content with a part of the text"
             },
-            "--docs": {"type": Path, "default": ROOT / "docs/spec/abi.md", "help": "another docs/spec/abi.md, for tests"},
+            "--docs": {"type": Path, "default": DOCS, "help": "another docs/spec/rules.md, for tests"},
         },
     )
 ]

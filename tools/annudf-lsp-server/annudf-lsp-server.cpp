@@ -25,7 +25,7 @@
 static std::string defaultPage(const char *program, void *address) {
   llvm::SmallString<128> path(llvm::sys::fs::getMainExecutable(program, address));
   llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, "..", ANNUDF_DOCS_FROM_BIN, "abi.md");
+  llvm::sys::path::append(path, "..", ANNUDF_DOCS_FROM_BIN, "rules.md");
   llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
   return llvm::sys::fs::exists(path) ? path.str().str() : ANNUDF_SOURCE_PAGE;
 }

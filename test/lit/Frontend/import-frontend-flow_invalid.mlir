@@ -1,4 +1,4 @@
-// The rules P of docs/spec/abi.md on loops and values, each with its message.
+// The rules P of docs/spec/rules.md on loops and values, each with its message.
 // RUN: annudf-opt %s -split-input-file -verify-diagnostics -annudf-import-frontend
 
 // while True

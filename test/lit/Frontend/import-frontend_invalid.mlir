@@ -1,4 +1,4 @@
-// The rules P of docs/spec/abi.md on what may be emitted, each with its message.
+// The rules P of docs/spec/rules.md on what may be emitted, each with its message.
 // RUN: annudf-opt %s -split-input-file -verify-diagnostics -annudf-import-frontend
 
 // What a frontend may not emit.
