@@ -37,7 +37,7 @@ typedef struct annudf_diagnostic {
   annudf_severity severity; /**<                                                          */
   int32_t line, column;     /**< From 1; 0 where the place is not known so exactly.        */
   const char *file;         /**< As given as origin or in the source; "" if unknown.       */
-  const char *rule;         /**< Label of the rule in docs/spec/abi.md, "L2"; "" if none.       */
+  const char *rule;         /**< Label of the rule in docs/spec/rules.md, "L2"; "" if none.     */
   const char *message;      /**< One line, the rule in it as "[L2]"; notes follow after "; ". */
 } annudf_diagnostic;
 

@@ -84,7 +84,7 @@ struct Payload {
   std::string arch() const;
 };
 
-/// Edition of the rules of docs/spec/abi.md: one more whenever a rule is added or refuses more.
+/// Edition of the rules of docs/spec/rules.md: one more whenever a rule is added or refuses more.
 /// Which rules an edition has is recorded there; scripts/check diagnostics compares them.
 inline constexpr uint32_t kRulesEdition = 1;
 

@@ -45,7 +45,7 @@ def LowerToNVVMPass : Annudf_LoweringPass<"annudf-lower-to-nvvm"> {
     becomes a call of libdevice. `docs/develop/lowering.md` has the rules.
 
     With `target=rapids.cuvs.ivf_flat.metric.v1` it becomes the one function of that
-    ABI instead (`docs/use/device-udf.md`), if it keeps rules R of `docs/spec/abi.md`.
+    ABI instead (`docs/use/device-udf.md`), if it keeps rules R of `docs/spec/rules.md`.
 
     Example:
 

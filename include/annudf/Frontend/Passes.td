@@ -20,7 +20,7 @@ def ImportFrontendPass : Pass<"annudf-import-frontend", "::mlir::ModuleOp"> {
     of captures of the uses of `ctx`. Floating-point arithmetic stays as it was
     written. `docs/spec/frontend-form.md` says what is read; what cannot be turned into a
     plain body is refused at the location that the frontend gave, by a rule P of
-    `docs/spec/abi.md`. `annudf-verify-abi` still has to accept the result.
+    `docs/spec/rules.md`. `annudf-verify-abi` still has to accept the result.
 
     Example, with `--annudf-import-frontend --annudf-verify-abi`:
 

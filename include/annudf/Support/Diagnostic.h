@@ -18,7 +18,7 @@ namespace annudf {
 struct Diagnostic {
   enum class Severity { Error, Warning, Remark };
   Severity severity = Severity::Error;
-  std::string rule;              ///< Label in docs/spec/abi.md, "L2"; empty if none.
+  std::string rule;              ///< Label in docs/spec/rules.md, "L2"; empty if none.
   std::string message;           ///< One line without the place; notes follow after "; ".
   std::string file;              ///< Where the source says it comes from, or the origin.
   uint32_t line = 0, column = 0; ///< From 1; 0: unknown.

@@ -53,7 +53,7 @@ struct source_place {
 /// One remark of the compiler.
 struct diagnostic {
   annudf::v0::severity severity = annudf::v0::severity::error;
-  std::string rule = {}; ///< Its label in docs/spec/abi.md, "L2"; "" if none.
+  std::string rule = {}; ///< Its label in docs/spec/rules.md, "L2"; "" if none.
   std::string message = {};
   source_place location = {};
 };

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each function checks a group of rules of docs/spec/abi.md, reports every broken one as
+// Each function checks a group of rules of docs/spec/rules.md, reports every broken one as
 // a diagnostic, and fails if there was any.
 //
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The steps, in the order in which the pass takes them. Each reports what it cannot do
-// as a diagnostic with a label P of docs/spec/abi.md, at a location that the frontend gave,
+// as a diagnostic with a label P of docs/spec/rules.md, at a location that the frontend gave,
 // and fails. Between the steps a hook may have several blocks, so nothing verifies
 // before the last.
 //

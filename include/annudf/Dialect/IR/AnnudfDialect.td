@@ -21,7 +21,7 @@ def Annudf_Dialect : Dialect {
     the reported distance (`finalize`). Hooks read *captures*: arrays and scalars
     bound before a search, whose extents are symbolic, so that every load can be
     proven to stay inside. Bodies use `arith`, `math`, `scf` and private `func`
-    helpers. `docs/spec/abi.md` numbers the rules a metric has to keep.
+    helpers. `docs/spec/rules.md` lists the rules that a metric keeps.
 
     Example:
 

@@ -51,7 +51,7 @@ private:
   llvm::SmallVector<mlir::Value, 4> values;
 };
 
-/// Builds the body of one hook. Any op that bodies may hold (docs/spec/abi.md, rule B1) can be
+/// Builds the body of one hook. Any op that bodies may hold (docs/spec/rules.md, rule B1) can be
 /// created with it.
 class HookBuilder : public mlir::ImplicitLocOpBuilder {
 public:

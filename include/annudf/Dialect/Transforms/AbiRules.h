@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The rules behind annudf-verify-abi, for callers that hold a module and want no
-// pass manager, and the limits that docs/spec/abi.md states. A lowering may rely on
+// pass manager, and the limits of docs/spec/abi.md, 5. A lowering may rely on
 // whatever these rules refuse not to reach it.
 //
 //===----------------------------------------------------------------------===//

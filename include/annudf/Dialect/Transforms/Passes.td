@@ -17,7 +17,7 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
     Accepted means safe, on a CPU and on a GPU: loads stay inside their captures,
     loops end, no operation traps or computes poison, nothing is written, called
     or allocated but the value a hook yields. Every refusal names its rule, as
-    numbered in `docs/spec/abi.md`, and says what to do instead. Nothing is changed.
+    numbered in `docs/spec/rules.md`, and says what to do instead. Nothing is changed.
 
     With `target=rapids.cuvs.ivf_flat.metric.v1` a metric has also to need no more
     than that ABI has: rules R.
@@ -108,7 +108,7 @@ def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
     can be regrouped: `+` (`math.fma` and subtraction of terms too), `*`, least or greatest
     value, `and`, `or`, `xor`. Both parts begin with what `init` yields, so for `+`, `*` and
     `xor` that must be the constant 0 or 1 that changes nothing. Otherwise a warning says
-    which field is not such a one. What the pass adds keeps every rule of `docs/spec/abi.md`.
+    which field is not such a one. What the pass adds keeps every rule of `docs/spec/rules.md`.
 
     Example, which gets a `combine` of one `arith.addf`:
 
