@@ -49,13 +49,26 @@ def whole_module(example):
     return linked + metric(CAPTURES + "annudf.update (%acc: f32, %x: f32, %y: f32) {\n" + body + "}\n")
 
 
+# Where pages include files from, as mkdocs.yml has it.
+SNIPPETS = [ROOT / folder for folder in ("docs/examples", "docs/results", "lib/Metrics", "test/install/outside")]
+
+
+def with_included(block):
+    """The block with the files that it includes."""
+
+    def text_of(line):
+        return next(path for path in (folder / line[1] for folder in SNIPPETS) if path.exists()).read_text()
+
+    return re.sub(r'^--8<-- "(.*)"$', text_of, block, flags=re.M)
+
+
 def examples_of(path):
     """(line, flags, text) of every ```mlir block; flags are those that the words before it name."""
     text = path.read_text()
     for match in re.finditer(r"^( *)```mlir\n(.*?)^ *```", text, re.M | re.S):
         before = text[max(0, match.start() - 200) : match.start()]
         named = re.findall(r"`(--annudf-[^`]*)`", before[before.rfind("Example") :] if "Example" in before else "")
-        yield text.count("\n", 0, match.start()) + 2, named, match.group(2)
+        yield text.count("\n", 0, match.start()) + 2, named, with_included(match.group(2))
 
 
 def check_examples(options):
