@@ -27,6 +27,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -217,8 +218,12 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     options.batch = min(options.batch, len(queries))
     queries = queries[: options.batch]
     say(f"{name}: {base.shape[0]} x {base.shape[1]}, {len(queries)} queries, {options.threads} threads")
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     results: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),
+        "commit": subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip(),
+        "command": " ".join(sys.argv),
+        "units": "qps: queries a second, builds: s",
         "host": {"cpu": processor(), "threads": options.threads, "python": platform.python_version()},
         "data": {"name": name, "rows": len(base), "dims": base.shape[1], "queries": len(queries), "k": options.k},
         "rounds": options.rounds,

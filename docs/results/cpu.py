@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times annudf's metrics on the CPU against FAISS's built-in L2 and L1, in turns, and prints a table.
 
-usage: cpu.py DATA --build BUILD [--rows 200000] [--lists 512] [--probes 16] [--threads 2] [-k 10] [--rounds 5]
+usage: cpu.py DATA --build BUILD [--rows 200000] [--lists 512] [--probes 16] [--threads 2] [-k 10] [--rounds 5] [-o FILE]
+
+-o writes a JSON file as docs/results/cpu has one a machine, of which docs/results/tables.py makes the tables of cpu.md.
 
 DATA holds base.u8bin, query.u8bin and weights_u.fbin (SIFT); FAISS and annudf both search them as float32.
 BUILD is the build folder. Needs faiss-cpu and numpy:  python3 -m venv V && V/bin/pip install faiss-cpu numpy
@@ -11,9 +13,11 @@ Wall time is what a user sees; CPU time (all threads together) is what it costs,
 grow when another program takes the cores.
 """
 import argparse
+import datetime
 import json
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +29,8 @@ BATCHES = (1, 10, 100, 1000)
 ROOT = Path(__file__).resolve().parents[2]
 # Of ours: metric, captures; the first is what the target is about.
 METRICS = {"weighted_l2": ["--capture", "w={data}/weights_u.fbin"], "l2": [], "l1": [], "canberra": []}
+NAMES = {"weighted_l2": "weighted L2", "l2": "L2", "l1": "L1", "canberra": "Canberra", "faiss l2": "FAISS L2", "faiss l1": "FAISS L1"}
+PEERS = {"weighted_l2": "faiss l2", "l2": "faiss l2", "l1": "faiss l1", "canberra": "faiss l1"}
 
 
 def vectors(path: Path) -> np.ndarray:
@@ -59,6 +65,25 @@ def annudf_round(args, folder: Path, metric: str, seconds: float) -> tuple[dict,
     return times, {key: line[key] for line in lines for key in ("link_ms", "recall", "host") if key in line}
 
 
+def record(args, middle: dict, facts: dict, recall: float) -> dict:
+    """What was measured, as tables.py reads it."""
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
+    points = []
+    for name, row in middle.items():
+        for batch, (wall, cpu) in row.items():
+            point = {"search": NAMES[name], "threads": args.threads, "batch": batch, "cpu_ms": round(cpu, 3), "wall_ms": round(wall, 3)}
+            if name in PEERS:
+                point |= {"over": NAMES[PEERS[name]], "ratio": round(middle[PEERS[name]][batch][1] / cpu, 2)}
+            points.append(point)
+    recalls = {"FAISS L2": round(float(recall), 4)} | {NAMES[name]: fact["recall"] for name, fact in facts.items()}
+    return {
+        "date": datetime.date.today().isoformat(), "machine": facts["l2"]["host"], "faiss": f"faiss-cpu {faiss.__version__}",
+        "commit": commit, "command": " ".join(sys.argv), "units": "CPU ms, all threads together", "recall10": recalls,
+        "data": {"name": args.data.name, "rows": args.rows, "lists": args.lists, "probes": args.probes, "k": args.k},
+        "points": points,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
@@ -66,6 +91,7 @@ def main() -> None:
     for name, value in (("rows", 200_000), ("lists", 512), ("probes", 16), ("threads", 2), ("rounds", 5)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("-o", "--output", type=Path, help="JSON file of what was measured")
     parser.add_argument("--seconds", type=float, default=1, help="for each batch size of a round")
     args = parser.parse_args()
 
@@ -104,6 +130,8 @@ def main() -> None:
 
     middle = {name: {b: [statistics.median(r[b][i] for r in runs) for i in (0, 1)] for b in BATCHES}
               for name, runs in rounds.items()}
+    if args.output:
+        args.output.write_text(json.dumps(record(args, middle, facts, recall), indent=1) + "\n")
     print(f"faiss {faiss.__version__} ({faiss.get_compile_options().strip()}), recall@{args.k} {recall:.4f}")
     for metric, fact in facts.items():
         print(f"annudf {metric}: link {fact['link_ms']} ms, recall@{args.k} {fact['recall']:.4f}, {fact['host']}")
@@ -111,7 +139,7 @@ def main() -> None:
     print("|---" * (len(BATCHES) + 1) + "|")
     for name, row in middle.items():
         print(f"| {name} | " + " | ".join(f"{row[b][0]:.3f} / {row[b][1]:.3f}" for b in BATCHES) + " |")
-    for metric, other in (("weighted_l2", "faiss l2"), ("l2", "faiss l2"), ("l1", "faiss l1"), ("canberra", "faiss l1")):
+    for metric, other in PEERS.items():
         print(f"| {metric} over {other} | " + " | ".join(
             f"{middle[other][b][0] / middle[metric][b][0]:.2f}x / {middle[other][b][1] / middle[metric][b][1]:.2f}x"
             for b in BATCHES) + " |")

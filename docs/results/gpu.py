@@ -9,9 +9,10 @@ On the machine with the GPU, where only the standard library is needed::
 
 with DIR from scripts/gpu artifacts and FOLDER from docs/results/cuvs/build.sh.
 
-On any machine with matplotlib, from the OUT/results.json that it wrote::
+On any machine with matplotlib, from the OUT/results.json that it wrote, plots; then the tables of gpu.md::
 
     python docs/results/gpu.py plot OUT docs/results/gpu
+    python docs/results/tables.py
 
 Both programs make the same vectors, a Gaussian mixture, and train centers of their own. cuVS runs its
 built-in L2, annudf a metric compiled from docs/examples/metrics. Every cell is asked of one, then of
@@ -136,6 +137,20 @@ def _about() -> dict[str, Any]:
     return dict(zip(fields.split(","), asked.stdout.splitlines()[0].split(", "), strict=True))
 
 
+def _commit() -> str:
+    """The tree that is measured, as git names it; nothing where there is no git."""
+    try:
+        asked = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return ""
+    return asked.stdout.strip()
+
+
 class _Clock:
     """Samples the clock of the multiprocessors while something runs."""
 
@@ -161,7 +176,8 @@ def run(arguments: argparse.Namespace) -> None:
     chosen = [cell for cell in CELLS if not arguments.cells or any(part in cell.name for part in arguments.cells)]
     if not chosen:
         sys.exit(f"gpu.py: no cell has {arguments.cells} in its name: {sorted({cell.name for cell in CELLS})}")
-    results: dict[str, Any] = {"date": datetime.date.today().isoformat(), "gpu": _about()}
+    results: dict[str, Any] = {"date": datetime.date.today().isoformat(), "commit": _commit()}
+    results |= {"command": " ".join(sys.argv), "units": "median_ms, stages: ms", "gpu": _about()}
     results |= {"points": [], "builds": [], "failed": []}
     for cell in chosen:
         for turn in range(arguments.turns):

@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where the time of a link of a CUDA kernel goes: nvJitLink on the fragments of a build. Needs no GPU.
 
-    CUDA_CACHE_DISABLE=1 python docs/results/links.py [--build build/release] [--arch sm_90] [--times 15]
+    CUDA_CACHE_DISABLE=1 python docs/results/links.py [--build build/release] [--arch sm_90] [--times 15] [-o FILE]
 
 Links the test metrics of test/runtime/cuda as the runtime does (Linker.cpp), with every kernel of a fragment and with
 one of them, and prints a table in milliseconds: the least of all, and what of it nvJitLink took to make PTX (the
 optimiser) and to assemble it. What a search waits for on a machine with a GPU, loading included, is
-timed by `annudf_cuda_bench --metric M.annudf --links`.
+timed by `annudf_cuda_bench --metric M.annudf --links`. -o puts the rows into a record, such as
+docs/results/records/links-parts.json, of which docs/results/tables.py makes a section of reasons.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import datetime
+import json
 import os
 import re
+import subprocess
 import time
 from pathlib import Path
 
@@ -56,16 +60,29 @@ def link(nvjitlink: ctypes.CDLL, options: list[str], files: list[Path]) -> tuple
     return ms, info
 
 
+def put(path: Path, rows: list[list[str]]) -> None:
+    """The rows into the first table of a record."""
+    about = json.loads(path.read_text())
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    about["commit"] = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    about.pop("recorded", None)
+    about["date"] = datetime.date.today().isoformat()
+    about["tables"][0]["rows"] = rows
+    path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--times", type=int, default=15)
+    parser.add_argument("-o", "--output", type=Path, help="record to put the rows into")
     arguments = parser.parse_args()
     fragments = arguments.build / "runtime/lib/cuda"
     metrics = arguments.build / "test/runtime/cuda"
     nvjitlink = library()
+    rows: list[list[str]] = []
     print("| metric | rows | what is in the link | ms | of it PTX | assembling |")
     print("|---|---|---|---|---|---|")
     for metric, element in (("l2", "F32"), ("l2", "U8"), ("weighted_l2", "F32"), ("minkowski", "F32")):
@@ -80,8 +97,10 @@ def main() -> None:
                 options += [f"-kernels-used={kernels}", "-kernels-used=annudf_read_contract"]
             least, info = min(link(nvjitlink, options, [scan, *rest]) for _ in range(arguments.times))
             parts = [float(found) for found in re.findall(r"nvJitLinkComplete time to [^:]*: ([\d.]+)", info)]
-            shown = " | ".join(f"{part:.0f}" for part in parts)
-            print(f"| {metric} | {element.lower()} | {kernels} | {least:.0f} | {shown} |")
+            rows.append([metric, element.lower(), kernels, *(f"{ms:.0f}" for ms in (least, *parts))])
+            print(f"| {' | '.join(rows[-1])} |")
+    if arguments.output:
+        put(arguments.output, rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Times and checks cuVS IVF-Flat, built-in L2 and metric UDFs, on generated or given vectors.
-// One JSON object a line. Build with ./build.sh; ../h200.md has the figures measured so far.
+// One JSON object a line. Build with ./build.sh; ../gpu.md has the figures.
 //
 // cuvs_bench [--base F --queries F] [--rows N --dims D --clusters C --sigma S] [--lists L] [--probes 32,64]
 //            [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--udf] [--wrong]

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the tables of the results pages from the JSON beside them. Needs the standard library alone.
+
+usage: tables.py [--check]      --check writes nothing and exits with 1 if a page would change
+
+A table stands in a page between ``<!-- generated: NAME -->`` and ``<!-- end -->``. NAME is one of `TABLES`, or
+``record FILE`` for a file of records/. README.md and docs/index.md may hold tables, too. reasons.md is written as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent
+ROOT = RESULTS.parents[1]
+OPAQUE = ", opaque"
+"""After the name of a metric in gpu/results.json: without matrix products."""
+MARK = re.compile(r"(<!-- generated: ([\w. -]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text())
+
+
+def _three(value: float) -> str:
+    """Three significant digits: 0.800, 4.45, 430."""
+    digits = 2 if value == 0 else max(0, 2 - len(str(int(value))) + 1) if value >= 1 else 3
+    return f"{value:,.{digits}f}"
+
+
+def _ratio(value: float) -> str:
+    """Two significant digits: 5.7, 24, 110."""
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Markdown."""
+    columns = list(columns)
+    lines = [columns, ["---"] * len(columns), *map(list, rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |").replace("|  |", "| |") + "\n"
+
+
+def _origin(about: dict[str, Any], machine: str) -> str:
+    """Where and when, and the commit that was measured, or else the one that recorded the numbers."""
+    if "commit" in about:
+        commit = ", commit " + re.sub(r"\b[0-9a-f]{7,12}\b", r"`\g<0>`", about["commit"])
+    elif "recorded" in about:
+        commit = f", recorded in `{about['recorded']}`"
+    else:
+        commit = f", {about['source']}"
+    return f"{machine[0].upper()}{machine[1:]}; {about['date']}{commit}."
+
+
+class Gpu:
+    """What gpu.py measured on one card."""
+
+    def __init__(self, folder: str) -> None:
+        self.results = _read(f"{folder}/results.json")
+        turns: dict[tuple[Any, ...], list[float]] = {}
+        self.recalls: dict[tuple[Any, ...], float] = {}
+        for point in self.results["points"]:
+            key = tuple(point[name] for name in ("who", "cell", "dtype", "metric", "batch", "probes", "k"))
+            turns.setdefault(key, []).append(point["median_ms"])
+            if "recall10" in point:
+                self.recalls[key] = point["recall10"]
+        self.times = {key: statistics.median(times) for key, times in turns.items()}
+
+    def origin(self) -> str:
+        """The line over a table."""
+        gpu = self.results["gpu"]
+        return _origin(self.results, f"One {gpu['name']}, driver {gpu['driver_version']}, cuVS 26.10")
+
+    def row(self, cell: str, dtype: str, metric: str, batch: int, probes: int = 32, k: int = 10) -> list[float | None]:
+        """Milliseconds of the metric, of the same without products, and of cuVS's L2."""
+        rest = (batch, probes, k)
+        keys = [("annudf", cell, dtype, name, *rest) for name in (metric, metric + OPAQUE)]
+        return [self.times.get(key) for key in (*keys, ("cuVS", cell, dtype, "l2", *rest))]
+
+    def recall(self, who: str, cell: str, dtype: str, metric: str, probes: int) -> str:
+        """Recall@10 of a batch of 10,000."""
+        return f"{self.recalls[(who, cell, dtype, metric, 10000, probes, 10)]:.3f}"
+
+
+SMALL = "1M x 128"
+ON_GPUS = (
+    ("L2, 1M × 128 f32", SMALL, "f32", "l2", (1, 10, 100, 1000, 10000), 10),
+    ("weighted L2, f16", SMALL, "f16", "weighted_l2", (10000,), 10),
+    ("L2, u8", SMALL, "u8", "l2", (10000,), 10),
+    ("L2, f32, k 100", "1M x 128, k", "f32", "l2", (10000,), 100),
+    ("L2, 10M × 96 f32", "10M x 96", "f32", "l2", (1, 100, 10000), 10),
+    ("weighted L2, 500k × 1024 f32", "500k x 1024", "f32", "weighted_l2", (100, 10000), 10),
+    ("cosine, 1M × 768 f32", "1M x 768, cosine", "f32", "cosine", (1000, 10000), 10),
+    ("cosine, 1M × 768 f16", "1M x 768, cosine", "f16", "cosine", (10000,), 10),
+)
+"""Name, cell, element, metric, batches and k of each row; the card with less memory bandwidth has all of them."""
+
+
+def gpu(folder: str, batches: tuple[int, ...] = ()) -> str:
+    """Proved, opaque and the peer, in milliseconds."""
+    card, rows = Gpu(folder), []
+    for name, cell, dtype, metric, all_batches, k in ON_GPUS:
+        for batch in all_batches:
+            ours, opaque, peer = card.row(cell, dtype, metric, batch, k=k)
+            if (batches and batch not in batches) or ours is None or peer is None:
+                continue
+            times = [_three(time) if time else "" for time in (ours, opaque, peer)]
+            ratios = [_ratio(peer / time) if time else "" for time in (ours, opaque)]
+            is_first = not rows or all(name not in row for row in rows)
+            rows.append([name if is_first else "", f"{batch:,}", *times, *ratios])
+    columns = ("metric, data", "batch", "annudf", "opaque", "cuVS", "cuVS / annudf", "cuVS / opaque")
+    return f"{card.origin()}\n\n{table(columns, rows)}"
+
+
+def recall() -> str:
+    """Of one batch over the number of probes."""
+    card, rows = Gpu("gpu/h100"), []
+    cell, metric = f"{SMALL}, probes", "weighted_l2"
+    for probes in (8, 32, 128):
+        times = card.row(cell, "f32", metric, 10000, probes)
+        ours, theirs = (card.recall(who, cell, "f32", what, probes) for who, what in (("annudf", metric), ("cuVS", "l2")))
+        rows.append([str(probes), ours, *(_three(time) for time in times[:2] if time), theirs, _three(times[2] or 0)])
+    return table(("probes", "annudf: recall@10", "ms", "opaque, ms", "cuVS: recall@10", "ms"), rows)
+
+
+def cpu(name: str) -> str:
+    """Of one machine: milliseconds of CPU time, and FAISS's over them."""
+    about = _read(f"cpu/{name}.json")
+    searches: dict[tuple[int, str], dict[int, str]] = {}
+    for point in about["points"]:
+        ratio = f" ({point['ratio']})" if "ratio" in point else ""
+        searches.setdefault((point["threads"], point["search"]), {})[point["batch"]] = f"{point['cpu_ms']}{ratio}"
+    batches = sorted({batch for cells in searches.values() for batch in cells})
+    rows = [[str(t), search, *(cells.get(b, "") for b in batches)] for (t, search), cells in searches.items()]
+    columns = ("threads", "search", *(f"batch {b:,}" for b in batches))
+    return f"{_origin(about, about['machine'] + ', ' + about['faiss'])}\n\n{table(columns, rows)}"
+
+
+def record(name: str, level: str = "") -> str:
+    """Caption, origin and tables of a file of records/."""
+    about = _read(f"records/{name}.json")
+    parts = [f"{level} {about['title']}\n"] if level else []
+    parts.append(f"{about['caption']}\n\n{_origin(about, about['machine'])} Unit: {about['units']}.\n")
+    if "command" in about and level:
+        parts.append(f"```sh\n{about['command']}\n```\n")
+    for one in about["tables"]:
+        if "about" in one:
+            parts.append(f"{one['about']}:\n")
+        parts.append(table(one["columns"], one["rows"]))
+    return "\n".join(parts)
+
+
+TARGET = 0.95
+
+
+def comparison() -> str:
+    """On a CPU: the fastest setting of each library that reaches the recall, with its build, and exact searches."""
+    results = _read("comparison/results.json")
+    data, tasks = results["data"], results["tasks"]
+    builds = {(b["task"], b["peer"]): b["seconds"] for b in results["builds"]}
+    fastest: dict[tuple[bool, str], dict[str, str]] = {}
+    for point in sorted(results["points"], key=lambda one: one["qps"]):
+        if point["exact"] or point["recall"] >= TARGET:
+            qps = point["qps"]
+            shown = f"{qps:,.0f}" if qps >= 10 else f"{qps:.2g}"
+            built = "" if point["exact"] else f" ({builds[point['task'], point['peer']]:.2g} s)"
+            fastest.setdefault((point["exact"], point["peer"]), {})[point["task"]] = shown + built
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    origin = _origin(results, f"{results['host']['cpu']}, {results['host']['threads']} threads")
+    text = f"{data['name']}, {data['rows']:,} × {data['dims']} float32, {data['queries']:,} queries, k {data['k']}; {versions}. {origin}\n"
+    order = list(dict.fromkeys(point["peer"] for point in results["points"]))
+    for exact, caption in ((False, f"Queries/s at recall@10 {TARGET} (build)"), (True, "Queries/s, exact")):
+        rows = [
+            [peer, *(fastest[exact, peer].get(task["name"], "") for task in tasks)]
+            for peer in order
+            if (exact, peer) in fastest
+        ]
+        text += "\n" + table((caption, *(task["title"] for task in tasks)), rows)
+    return text
+
+
+def speed() -> str:
+    """A user's metric beside peers' built-in ones, for pages that show one table."""
+    card, rows = Gpu("gpu/h100"), []
+    for name, cell, metric, batch in (
+        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 1),
+        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 100),
+        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 10000),
+        ("cosine, 1M × 768", "1M x 768, cosine", "cosine", 10000),
+    ):
+        ours, opaque, peer = (time or 0 for time in card.row(cell, "f32", metric, batch))
+        rows.append(["H100", name, f"{batch:,}", *map(_three, (ours, opaque)), f"{_three(peer)} (cuVS)", _ratio(peer / ours)])
+    about = _read("cpu/epyc.json")
+    times = {(p["search"], p["batch"]): p for p in about["points"] if p["threads"] == 1}
+    for batch in (1, 1000):
+        ours, peer = times["weighted L2", batch], times["FAISS L2", batch]
+        cells = [f"{ours['cpu_ms']}", "", f"{peer['cpu_ms']} (FAISS)", f"{ours['ratio']}"]
+        rows.append(["1 CPU core", "weighted L2, 200k × 128", f"{batch:,}", *cells])
+    return table(("on", "a user's metric, data", "batch", "ms", "opaque, ms", "peer's built-in L2, ms", "times as fast"), rows)
+
+
+TABLES = {
+    "gpu h100": lambda: gpu("gpu/h100"),
+    "gpu h200": lambda: gpu("gpu", (10000,)),
+    "recall": recall,
+    "cpu epyc": lambda: cpu("epyc"),
+    "cpu xeon-amx": lambda: cpu("xeon-amx"),
+    "cpu emerald-rapids": lambda: cpu("emerald-rapids"),
+    "comparison": comparison,
+    "speed": speed,
+}
+
+
+def reasons() -> str:
+    """The whole page of records that other pages do not show."""
+    records = {path.stem: json.loads(path.read_text()) for path in sorted((RESULTS / "records").glob("*.json"))}
+    shown = [(name, about) for name, about in records.items() if about["page"] == "reasons"]
+    parts = [
+        "# Measured reasons\n",
+        "Each section holds the measurement behind one decision, which code comments and pages cite. Sections are written by\n"
+        "`docs/results/tables.py` from `docs/results/records`, one JSON file a section. *Before* and *after* are the trees on either\n"
+        "side of the change. A commit is the one measured, or the one that recorded the numbers. `annudf_cuda_bench` without\n"
+        "`--rows` takes 1M × 128 in 1,024 lists, 32 probes and k 10.\n",
+    ]
+    for group in ("GPU", "CPU", "Links", "Python and C++"):
+        parts.append(f"## {group}\n")
+        parts += [record(name, "###") for name, about in shown if about["group"] == group]
+    return "\n".join(parts)
+
+
+def _filled(text: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        name = match[2]
+        body = record(name.removeprefix("record ")) if name.startswith("record ") else TABLES[name]()
+        return f"{match[1]}{body}{match[4]}"
+
+    return MARK.sub(replace, text)
+
+
+def pages() -> dict[Path, str]:
+    """Each page that has a generated table, and its text as it should be."""
+    texts = {RESULTS / "reasons.md": reasons()}
+    for path in (*sorted(RESULTS.glob("*.md")), ROOT / "README.md", ROOT / "docs/index.md"):
+        text = path.read_text()
+        if path not in texts and MARK.search(text):
+            texts[path] = _filled(text)
+    return texts
+
+
+def main() -> int:
+    """Writes or checks every page."""
+    status = 0
+    for path, text in pages().items():
+        if path.exists() and path.read_text() == text:
+            continue
+        print(f"{path.relative_to(ROOT)} is not what its JSON says" if "--check" in sys.argv else f"wrote {path.relative_to(ROOT)}")
+        status = 1
+        if "--check" not in sys.argv:
+            path.write_text(text)
+    return status if "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
