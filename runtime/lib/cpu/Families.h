@@ -104,8 +104,8 @@ public:
   }
   /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
   /// as long as computing it for some queries; of a query some rows are computed alone
-  /// (docs/results/cpu.md). With a filter a query takes more of rows that are kept, however
-  /// many pass.
+  /// (docs/results/reasons.md, "What the planner chooses on a CPU"). With a filter a query takes
+  /// more of rows that are kept, however many pass (docs/results/reasons.md, "Filters on a CPU").
   double cost(const Workload &work, const Machine &machine) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
                  multiplied = work.queriesPerRow() * machine.productCost, k = double(work.k);

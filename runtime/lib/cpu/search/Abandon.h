@@ -29,7 +29,8 @@
 namespace annudf::runtime::cpu {
 
 /// Whether a metric's scan is linked to leave rows; whether it does is up to each search. Of sums
-/// only where ANNUDF_ABANDON is `all`: they gain little, and lose some (docs/results/cpu.md).
+/// only where ANNUDF_ABANDON is `all`: they gain little, and lose some (docs/results/reasons.md,
+/// "Leaving rows early").
 inline bool mayAbandon(const MetricDescriptor &metric) {
   const std::string_view asked = settingOf("ANNUDF_ABANDON", {"0", "1", "all"});
   return metric.monotone && asked != "0" && (metric.monotone->isExtreme || asked == "all");
@@ -99,7 +100,7 @@ public:
   int64_t left() const { return left_; }
 
 private:
-  static constexpr int32_t kBlock = 16;              ///< docs/results/cpu.md.
+  static constexpr int32_t kBlock = 16;
   static constexpr int64_t kTried = 16, kJudged = 8; ///< Parts of all tasks.
 
   /// Of what whole rows took: lists that come first are large, and more of their rows are left.

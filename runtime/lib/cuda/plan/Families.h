@@ -37,7 +37,7 @@ inline constexpr int kTileQueries = ANNUDF_TILE_QUERIES;
 /// memory has room for them.
 inline constexpr unsigned kStagedThreads = ANNUDF_STAGED_PROCESSOR_THREADS;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
-/// measured (docs/results/h200.md).
+/// measured (docs/results/reasons.md, "Segments of a list").
 inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 /// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.

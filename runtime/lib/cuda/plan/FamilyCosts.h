@@ -87,7 +87,7 @@ inline bool isForGranules(const Workload &work) {
 }
 
 /// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
-/// as measured (docs/results/h200.md), by itself each.
+/// as measured (docs/results/reasons.md, "Keys of granules"), by itself each.
 inline double costOfGranules(const Workload &work) {
   constexpr double kOfReading = 1.1;
   const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
