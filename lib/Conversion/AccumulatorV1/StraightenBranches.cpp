@@ -39,7 +39,7 @@ constexpr uint64_t kMostUnrolled = 256;
 
 /// Up to this weight of both sides a GPU selects. Lighter branches took up to 5.8 times as long as
 /// selects, heavier ones less than twice. The price: a side of this weight that no thread takes is
-/// 1.6 times as dear as it was (H200, docs/results/h200.md).
+/// 1.6 times as dear as it was (docs/results/reasons.md, "Branches and selects").
 constexpr uint64_t kMostSelectedOnGpu = 19;
 
 class Straightening {

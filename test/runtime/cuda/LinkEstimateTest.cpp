@@ -33,7 +33,7 @@ Workload workOf(int32_t dims, uint32_t bytesOfElement) {
   return work;
 }
 
-/// Searches by `pairs` of docs/results/h200.md: none took longer, and none a third of it.
+/// docs/results/reasons.md, "Scans by pairs": none took longer, and none a third of it.
 TEST(LinkEstimate, TheEstimateIsAboveWhatWasMeasured) {
   struct {
     const char *what;

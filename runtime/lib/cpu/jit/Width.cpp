@@ -34,7 +34,8 @@ unsigned annudf::runtime::cpu::usualBits(TargetMachine &target) {
 unsigned annudf::runtime::cpu::vectorBits(TargetMachine &target) {
   const unsigned usual = usualBits(target);
   // FP16 came with Sapphire Rapids, whose cores have two units of 512 bits and keep their
-  // frequency; measured there (docs/results/cpu.md). Older ones stay as they are.
+  // frequency; measured there (docs/results/reasons.md, "Vectors of 512 bits"). Older ones stay as
+  // they are.
   const bool isWide = target.getTargetTriple().getArch() == Triple::x86_64 &&
                       target.getMCSubtargetInfo()->checkFeatures("+avx512fp16,+avx512vl");
   return isWide ? std::max(usual, 512u) : usual;

@@ -18,7 +18,7 @@ namespace annudf::runtime::cuda {
 namespace {
 
 /// Of the memory's peak that `pairs` reaches: 4.2 of 4.9 TB/s on an H200, batch 10
-/// (docs/results/h200.md).
+/// (docs/results/reasons.md, "Scans by pairs").
 constexpr double kShareOfMemory = 0.85;
 /// Lanes of a processor from sm_90 on.
 constexpr double kLanes = 128;

@@ -202,7 +202,7 @@ public:
     return unfitBytes(Reason::TwoStagesBytes, bytes(work), machine);
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
-  /// (docs/results/h200.md).
+  /// (docs/results/reasons.md, "Where kernel families begin").
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 1.1, kAsking = 0.21;
     constexpr double kAbreast = 1.29 * kTileQueries;
