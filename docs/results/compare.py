@@ -43,7 +43,7 @@ def say(text: str) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Of the command line."""
+    """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder for results.json, tables.txt, *.svg")
     parser.add_argument("--from", dest="source", type=Path, help="results.json to draw; nothing is measured")

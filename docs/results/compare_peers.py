@@ -28,7 +28,7 @@ class Peer:
 
     @classmethod
     def version(cls) -> str:
-        """Of the package."""
+        """The version of the package."""
         return importlib.metadata.version(cls.package)
 
     @staticmethod
@@ -44,7 +44,7 @@ class Peer:
         yield None
 
     def search(self, queries: slice, setting: Any) -> tuple[Array, Array]:
-        """Of some of the task's queries."""
+        """Results for some of the task's queries."""
         raise NotImplementedError
 
     def told(self, setting: Any) -> str:
@@ -71,7 +71,7 @@ class AnnudfIvf(Peer):
 
     @classmethod
     def version(cls) -> str:
-        """Of the package, installed or not."""
+        """The version of the package, installed or not."""
         return annudf.__version__
 
     def build(self) -> None:

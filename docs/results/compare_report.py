@@ -78,7 +78,7 @@ def _exact(results: dict[str, Any], task: dict[str, Any]) -> Iterator[str]:
 
 
 def table(results: dict[str, Any], folder: str) -> str:
-    """Of all that was measured, in Markdown, for a page beside the folder of the plots."""
+    """Everything that was measured, in Markdown, for a page beside the folder of the plots."""
     lines = list(_setup(results))
     for task in results["tasks"]:
         plot = f"![{task['title']}: recall over queries a second]({folder}/{task['name']}.svg)"

@@ -36,7 +36,7 @@ int main() {
 
 
 def cpu_seconds(command: list[str]) -> float:
-    """Of a process and those that it starts."""
+    """CPU time of a process and of those that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times annudf's metrics on the CPU against FAISS's built-in L2 and L1, in turns, and prints a table.
 
-usage: cpu.py DATA --build BUILD [--rows 200000] [--lists 512] [--probes 16] [--threads 2] [-k 10] [--rounds 5] [-o FILE]
+usage: cpu.py DATA --build BUILD [--rows 200000] [--lists 512] [--probes 16] [--threads 2] [-k 10] [--rounds 5]
+              [-o FILE]
 
 -o writes a JSON file as docs/results/cpu has one a machine, of which docs/results/tables.py makes the tables of cpu.md.
 
@@ -27,9 +28,10 @@ import numpy as np
 
 BATCHES = (1, 10, 100, 1000)
 ROOT = Path(__file__).resolve().parents[2]
-# Of ours: metric, captures; the first is what the target is about.
+# Our metrics and their captures.
 METRICS = {"weighted_l2": ["--capture", "w={data}/weights_u.fbin"], "l2": [], "l1": [], "canberra": []}
-NAMES = {"weighted_l2": "weighted L2", "l2": "L2", "l1": "L1", "canberra": "Canberra", "faiss l2": "FAISS L2", "faiss l1": "FAISS L1"}
+NAMES = {"weighted_l2": "weighted L2", "l2": "L2", "l1": "L1", "canberra": "Canberra"}
+NAMES |= {"faiss l2": "FAISS L2", "faiss l1": "FAISS L1"}
 PEERS = {"weighted_l2": "faiss l2", "l2": "faiss l2", "l1": "faiss l1", "canberra": "faiss l1"}
 
 
@@ -67,18 +69,21 @@ def annudf_round(args, folder: Path, metric: str, seconds: float) -> tuple[dict,
 
 def record(args, middle: dict, facts: dict, recall: float) -> dict:
     """What was measured, as tables.py reads it."""
-    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
     points = []
     for name, row in middle.items():
         for batch, (wall, cpu) in row.items():
-            point = {"search": NAMES[name], "threads": args.threads, "batch": batch, "cpu_ms": round(cpu, 3), "wall_ms": round(wall, 3)}
+            point = {"search": NAMES[name], "threads": args.threads, "batch": batch}
+            point |= {"cpu_ms": round(cpu, 3), "wall_ms": round(wall, 3)}
             if name in PEERS:
                 point |= {"over": NAMES[PEERS[name]], "ratio": round(middle[PEERS[name]][batch][1] / cpu, 2)}
             points.append(point)
     recalls = {"FAISS L2": round(float(recall), 4)} | {NAMES[name]: fact["recall"] for name, fact in facts.items()}
     return {
-        "date": datetime.date.today().isoformat(), "machine": facts["l2"]["host"], "faiss": f"faiss-cpu {faiss.__version__}",
-        "commit": commit, "command": " ".join(sys.argv), "units": "CPU ms, all threads together", "recall10": recalls,
+        "date": datetime.date.today().isoformat(), "machine": facts["l2"]["host"],
+        "faiss": f"faiss-cpu {faiss.__version__}", "commit": commit, "command": " ".join(sys.argv),
+        "units": "CPU ms, all threads together", "recall10": recalls,
         "data": {"name": args.data.name, "rows": args.rows, "lists": args.lists, "probes": args.probes, "k": args.k},
         "points": points,
     }

@@ -343,7 +343,7 @@ class PreparedInC:
             )
         )
         self.run = self.library.annudf_ivf_flat_prepared_run
-        self.nothing = self.library.annudf_ivf_flat_prepared_destroy  # Of NULL: as many arguments, and no work.
+        self.nothing = self.library.annudf_ivf_flat_prepared_destroy  # Takes NULL: as many arguments, and no work.
 
     def check(self, status: int) -> None:
         """Ends the program with the library's words."""

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ruff: noqa: RUF001 (pages have multiplication signs)
 """Writes the tables of the results pages from the JSON beside them. Needs the standard library alone.
 
 usage: tables.py [--check]      --check writes nothing and exits with 1 if a page would change
 
 A table stands in a page between ``<!-- generated: NAME -->`` and ``<!-- end -->``. NAME is one of `TABLES`, or
-``record FILE`` for a file of records/. README.md and docs/index.md may hold tables, too. reasons.md is written as a whole.
+``record FILE`` for a file of records/. README.md and docs/index.md may hold tables, too. reasons.md is written as a
+whole.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Markdown."""
     columns = list(columns)
     lines = [columns, ["---"] * len(columns), *map(list, rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |").replace("|  |", "| |") + "\n"
+    return "".join("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in lines).replace("|  |", "| |")
 
 
 def _origin(about: dict[str, Any], machine: str) -> str:
@@ -105,7 +107,7 @@ ON_GPUS = (
 
 def gpu(folder: str, batches: tuple[int, ...] = ()) -> str:
     """Proved, opaque and the peer, in milliseconds."""
-    card, rows = Gpu(folder), []
+    card, rows = Gpu(folder), list[list[str]]()
     for name, cell, dtype, metric, all_batches, k in ON_GPUS:
         for batch in all_batches:
             ours, opaque, peer = card.row(cell, dtype, metric, batch, k=k)
@@ -120,18 +122,19 @@ def gpu(folder: str, batches: tuple[int, ...] = ()) -> str:
 
 
 def recall() -> str:
-    """Of one batch over the number of probes."""
-    card, rows = Gpu("gpu/h100"), []
+    """Recall and times of one batch over the number of probes."""
+    card, rows = Gpu("gpu/h100"), list[list[str]]()
     cell, metric = f"{SMALL}, probes", "weighted_l2"
     for probes in (8, 32, 128):
         times = card.row(cell, "f32", metric, 10000, probes)
-        ours, theirs = (card.recall(who, cell, "f32", what, probes) for who, what in (("annudf", metric), ("cuVS", "l2")))
+        ours = card.recall("annudf", cell, "f32", metric, probes)
+        theirs = card.recall("cuVS", cell, "f32", "l2", probes)
         rows.append([str(probes), ours, *(_three(time) for time in times[:2] if time), theirs, _three(times[2] or 0)])
     return table(("probes", "annudf: recall@10", "ms", "opaque, ms", "cuVS: recall@10", "ms"), rows)
 
 
 def cpu(name: str) -> str:
-    """Of one machine: milliseconds of CPU time, and FAISS's over them."""
+    """Milliseconds of CPU time on one machine, and the ratio to FAISS."""
     about = _read(f"cpu/{name}.json")
     searches: dict[tuple[int, str], dict[int, str]] = {}
     for point in about["points"]:
@@ -174,7 +177,8 @@ def comparison() -> str:
             fastest.setdefault((point["exact"], point["peer"]), {})[point["task"]] = shown + built
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     origin = _origin(results, f"{results['host']['cpu']}, {results['host']['threads']} threads")
-    text = f"{data['name']}, {data['rows']:,} × {data['dims']} float32, {data['queries']:,} queries, k {data['k']}; {versions}. {origin}\n"
+    text = f"{data['name']}, {data['rows']:,} × {data['dims']} float32, {data['queries']:,} queries, k {data['k']}"
+    text += f"; {versions}. {origin}\n"
     order = list(dict.fromkeys(point["peer"] for point in results["points"]))
     for exact, caption in ((False, f"Queries/s at recall@10 {TARGET} (build)"), (True, "Queries/s, exact")):
         rows = [
@@ -196,14 +200,16 @@ def speed() -> str:
         ("cosine, 1M × 768", "1M x 768, cosine", "cosine", 10000),
     ):
         ours, opaque, peer = (time or 0 for time in card.row(cell, "f32", metric, batch))
-        rows.append(["H100", name, f"{batch:,}", *map(_three, (ours, opaque)), f"{_three(peer)} (cuVS)", _ratio(peer / ours)])
+        cells = [*map(_three, (ours, opaque)), f"{_three(peer)} (cuVS)", _ratio(peer / ours)]
+        rows.append(["H100", name, f"{batch:,}", *cells])
     about = _read("cpu/epyc.json")
     times = {(p["search"], p["batch"]): p for p in about["points"] if p["threads"] == 1}
     for batch in (1, 1000):
         ours, peer = times["weighted L2", batch], times["FAISS L2", batch]
         cells = [f"{ours['cpu_ms']}", "", f"{peer['cpu_ms']} (FAISS)", f"{ours['ratio']}"]
         rows.append(["1 CPU core", "weighted L2, 200k × 128", f"{batch:,}", *cells])
-    return table(("on", "a user's metric, data", "batch", "ms", "opaque, ms", "peer's built-in L2, ms", "times as fast"), rows)
+    columns = ("on", "a user's metric, data", "batch", "ms", "opaque, ms", "peer's built-in L2, ms", "times as fast")
+    return table(columns, rows)
 
 
 TABLES = {
@@ -222,12 +228,15 @@ def reasons() -> str:
     """The whole page of records that other pages do not show."""
     records = {path.stem: json.loads(path.read_text()) for path in sorted((RESULTS / "records").glob("*.json"))}
     shown = [(name, about) for name, about in records.items() if about["page"] == "reasons"]
+    shown.sort(key=lambda one: str(one[1]["title"]))
     parts = [
         "# Measured reasons\n",
-        "Each section holds the measurement behind one decision, which code comments and pages cite. Sections are written by\n"
-        "`docs/results/tables.py` from `docs/results/records`, one JSON file a section. *Before* and *after* are the trees on either\n"
-        "side of the change. A commit is the one measured, or the one that recorded the numbers. `annudf_cuda_bench` without\n"
-        "`--rows` takes 1M × 128 in 1,024 lists, 32 probes and k 10.\n",
+        "Each section holds the measurement behind one decision. Code comments and pages cite it by its title.\n"
+        "`docs/results/tables.py` writes the sections from `docs/results/records`, one JSON file a section.\n"
+        "*Before* and *after* are the trees on either side of the change. A commit is the one measured, or the one\n"
+        "that recorded the numbers. `annudf_cuda_bench` without `--rows` takes 1M × 128 in 1,024 lists, 32 probes\n"
+        "and k 10. Lists were not balanced until 2026-11-23, and a search scanned more rows: compare numbers of one\n"
+        "table only.\n",
     ]
     for group in ("GPU", "CPU", "Links", "Python and C++"):
         parts.append(f"## {group}\n")
@@ -256,15 +265,18 @@ def pages() -> dict[Path, str]:
 
 def main() -> int:
     """Writes or checks every page."""
-    status = 0
+    only_checks, status = "--check" in sys.argv, 0
     for path, text in pages().items():
+        name = path.relative_to(ROOT)
         if path.exists() and path.read_text() == text:
             continue
-        print(f"{path.relative_to(ROOT)} is not what its JSON says" if "--check" in sys.argv else f"wrote {path.relative_to(ROOT)}")
-        status = 1
-        if "--check" not in sys.argv:
+        if only_checks:
+            print(f"{name} is not what its JSON says")
+            status = 1
+        else:
             path.write_text(text)
-    return status if "--check" in sys.argv else 0
+            print(f"wrote {name}")
+    return status
 
 
 if __name__ == "__main__":

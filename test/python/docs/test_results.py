@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
+# ruff: noqa: RUF001 (pages have multiplication signs)
 """The results pages say what the JSON beside them says, and what cites them names a section that is there."""
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def test_pages_are_within_their_budget(path: Path) -> None:
 def test_numbers_between_tables_are_in_the_json(path: Path, tables: ModuleType) -> None:
     """What is written by hand repeats what was measured, to the digits that a page shows."""
     by_hand = "\n".join(words(tables.MARK.sub("", path.read_text())))
-    measured = [float(number) for number in re.findall(r"\d+\.\d+", " ".join(p.read_text() for p in RESULTS.rglob("*.json")))]
+    measured = [
+        float(number) for number in re.findall(r"\d+\.\d+", " ".join(p.read_text() for p in RESULTS.rglob("*.json")))
+    ]
     for number in decimals(by_hand):
         digits = len(number.partition(".")[2])
         assert any(f"{one:.{digits}f}" == number.replace(",", "") for one in measured), f"{path.stem}: {number}"
@@ -106,7 +109,9 @@ def test_numbers_of_speed_tables_are_those_of_the_results(page: str) -> None:
 
 
 def test_citations_name_a_section() -> None:
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
     if not any(tracked):
         pytest.skip("not a git checkout: citations are NOT checked")
     headings = {path.stem: re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE) for path in PAGES}
