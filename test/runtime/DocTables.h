@@ -19,11 +19,11 @@
 
 namespace annudf::test {
 
-/// The rows of the tables below a heading of a page of docs/, up to the next heading of any level;
-/// without those of the tables' heads. A cell is without blanks around it.
+/// The rows of the tables below a heading of a page of docs/develop, up to the next heading of any
+/// level; without those of the tables' heads. A cell is without blanks around it.
 inline std::vector<std::vector<std::string>> tableBelow(const std::string &page,
                                                         const std::string &heading) {
-  std::ifstream file(ANNUDF_DOCS_DIR "/" + page);
+  std::ifstream file(ANNUDF_DOCS_DIR "/develop/" + page);
   std::string line;
   while (std::getline(file, line) && line != heading)
     ;
