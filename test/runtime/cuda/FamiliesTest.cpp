@@ -317,7 +317,7 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
 
 /// Every line of the page's table of what is chosen.
 TEST(CudaFamilies, ChooseWhatTheTableOfTheDocsSays) {
-  const auto table = test::tableBelow("cuda-backend.md", "### What is chosen");
+  const auto table = test::tableBelow("cuda-kernels.md", "### What is chosen");
   EXPECT_EQ(table.size(), 12u);
   for (const std::vector<std::string> &cells : table) {
     const std::string &data = cells.at(0);

@@ -92,7 +92,7 @@ private:
 };
 
 /// Several queries in shared memory, one reading of a list for all of them; sorting the pairs
-/// costs about half a reading a list (docs/develop/cuda-backend.md).
+/// costs about half a reading a list (docs/develop/cuda-kernels.md).
 class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
