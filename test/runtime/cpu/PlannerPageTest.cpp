@@ -16,7 +16,7 @@
 namespace annudf::test {
 namespace {
 
-constexpr const char *kPage = "planner.md";
+constexpr const char *kPage = "planner.md", *kRefusals = "planner-refusals.md";
 
 /// As the page says: 200,000 rows of 128 dims in f32 in 512 lists of equal size, 16 probes.
 Workload workOf(int64_t queries, int k) {
@@ -67,7 +67,7 @@ constexpr Named<Workload> kSearches[] = {
 
 TEST(PlannerPage, HasEveryRefusalOfACpu) {
   const std::unique_ptr<Backend> backend = makeCpuBackend(1);
-  const auto table = tableBelow(kPage, "### By a CPU");
+  const auto table = tableBelow(kRefusals, "### By a CPU");
   EXPECT_EQ(table.size(), std::size(kSearches));
   for (const std::vector<std::string> &cells : table) {
     Workload work = workOf(1000, 10);

@@ -23,7 +23,7 @@ using test::kH200;
 using test::numberOf;
 using test::tableBelow;
 
-constexpr const char *kPage = "planner.md";
+constexpr const char *kPage = "planner.md", *kRefusals = "planner-refusals.md";
 
 /// As the page says: 1,000,000 rows of 128 dims in f32 in 1,024 lists of equal size, 32 probes.
 Workload workOf(int64_t queries, int k = 10) {
@@ -133,7 +133,7 @@ constexpr test::Named<Asked> kSearches[] = {
 };
 
 TEST(PlannerPage, HasEveryRefusalOfAGpu) {
-  const auto table = tableBelow(kPage, "### By a GPU");
+  const auto table = tableBelow(kRefusals, "### By a GPU");
   std::set<std::string> refused;
   for (const std::vector<std::string> &cells : table) {
     Asked asked;
@@ -194,7 +194,7 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   EXPECT_EQ(ownNodesOf(manifest, {}), ANNUDF_MATRIX_OWN_NODES + 1u);
   whyOwn();
   std::vector<std::string> told;
-  for (const std::vector<std::string> &cells : tableBelow(kPage, "### Without products"))
+  for (const std::vector<std::string> &cells : tableBelow(kRefusals, "### Without products"))
     told.push_back(cells.at(0));
   EXPECT_EQ(told, said);
   // A filter is none.
