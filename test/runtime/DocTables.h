@@ -52,6 +52,13 @@ inline double numberOf(std::string cell) {
   return cell.ends_with('%') ? number / 100 : number;
 }
 
+/// The error of a search that names `family`, whose words a page has without how they begin.
+inline std::string refusalOf(const std::string &family, const std::string &words) {
+  return words.starts_with("no family")
+             ? words
+             : "family '" + family + "' cannot run this search: " + words;
+}
+
 /// What a page calls something, and what that changes.
 template <class T> struct Named {
   const char *name;

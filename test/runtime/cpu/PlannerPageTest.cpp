@@ -80,7 +80,7 @@ TEST(PlannerPage, HasEveryRefusalOfACpu) {
       said = error.what();
       EXPECT_EQ(error.kind(), said.starts_with("no family") ? ErrorKind::Usage : ErrorKind::Input);
     }
-    EXPECT_EQ(cells.at(2), said) << cells.at(1);
+    EXPECT_EQ(refusalOf(work.family, cells.at(2)), said) << cells.at(1);
   }
 }
 
