@@ -7,7 +7,8 @@ block and the ```text block after it says what that text is: ``<!-- prints -->``
 (``...`` stands for anything), ``<!-- raises CaptureError -->`` the message of the exception that the block
 raises, at the latest when its metric is compiled.
 
-``python test/python/docs/pages.py PAGE...`` writes the texts anew, after messages have changed on purpose.
+Blocks find the tree's data in ``docs/``. ``python test/python/docs/pages.py PAGE...`` writes the texts anew, after
+messages have changed on purpose, and the plots that stand beside a page and that its blocks draw.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import io
 import linecache
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ from typing import Any
 import annudf
 from annudf import ivf_flat
 
+ROOT = Path(__file__).resolve().parents[3]
 FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^```$", re.M | re.S)
 COMMENT = re.compile(r"<!-- (needs|prints|raises)\b ?([^>]*?) -->\s*$")
 
@@ -76,6 +79,12 @@ def available(need: str) -> bool:
     return importlib.util.find_spec(need) is not None
 
 
+def link_data(folder: Path) -> None:
+    """Lets blocks that run in `folder` read ``docs/examples`` as if they ran in the root of the tree."""
+    (folder / "docs").mkdir(exist_ok=True)
+    (folder / "docs/examples").symlink_to(ROOT / "docs/examples")
+
+
 def metrics(names: dict[str, Any], known: set[int]) -> Iterator[ivf_flat.Metric]:
     return (v for v in list(names.values()) if isinstance(v, ivf_flat.Metric) and id(v) not in known)
 
@@ -113,12 +122,16 @@ def update(path: Path) -> None:
     for (start, end), text in reversed(changes):
         page = page[:start] + text + page[end:]
     path.write_text(page)
-    print(f"{path}: {len(changes)} texts changed")
+    plots = [plot for plot in Path.cwd().glob("*.svg") if (path.parent / plot.name).exists()]
+    for plot in plots:
+        shutil.copy(plot, path.parent)
+    print(f"{path}: {len(changes)} texts changed, {len(plots)} plots drawn")
 
 
 if __name__ == "__main__":
     pages = [Path(name).resolve() for name in sys.argv[1:]]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        link_data(Path(folder))
         for one in pages:
             update(one)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Block, available, blocks, run, update
+from pages import Block, available, blocks, link_data, run, update
 
 import annudf
 
@@ -43,6 +43,7 @@ def check(block: Block, names: dict[str, Any], number: int) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    link_data(tmp_path)
     names: dict[str, Any] = {"__name__": "page"}
     for number, block in enumerate(blocks(path), 1):
         if block.included:
