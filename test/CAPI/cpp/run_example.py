@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```([\w+]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def programs(page: Path) -> list[tuple[int, str, str | None]]:
