@@ -45,7 +45,7 @@ def budget(name):
 def faults_of_page(name, text):
     text = plain(text)
     tables = [line for line in text.splitlines() if line.lstrip().startswith("|")]
-    prose = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("|", "#")))
+    prose = "\n".join(line for line in text.splitlines() if not (line.startswith("    ") or line.lstrip().startswith(("|", "#"))))
     cells = [cell.strip() for line in tables for cell in line.strip().strip("|").split("|")]
     pieces = [piece for block in re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.)\s", prose, flags=re.M) for piece in re.split(r"(?<=[.!?:;])\s+", block)]
     words, most = len(text.split()), budget(name)

@@ -65,7 +65,7 @@ def Annudf_CallOp : Annudf_Op<"call", 1, [
     MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls linked code";
   let description = [{
-    Of an `annudf.extern` of the module; integers are passed without their sign. In hooks of
+    Calls an `annudf.extern` of the module; integers are passed without their sign. In hooks of
     metrics and filters, and in helpers that they call. Passes take it for an operation that reads
     and writes memory: they keep every call, in order.
 

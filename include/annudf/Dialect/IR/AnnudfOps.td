@@ -270,7 +270,7 @@ def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
     }
     ```
 
-    Of several fields, here sums of differences and of sums (Bray-Curtis):
+    With several fields, here sums of differences and of sums (Bray-Curtis):
 
     ```mlir
     annudf.metric @braycurtis order(min) coarse(l2) elements(f32) {
@@ -316,7 +316,7 @@ def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
 def Annudf_CombineOp : Annudf_HookOp<"combine", 1> {
   let summary = "joins the accumulators of two parts of the dimensions";
   let description = [{
-    Of a metric with `numerics(reassociate)` only. It takes two accumulators of one query
+    For metrics with `numerics(reassociate)` only. It takes two accumulators of one query
     and row, all fields of the one before those of the other. Each began with what `init`
     gives and was updated with dimensions that the other has not seen, in ascending order.
     It yields the accumulator of both, with which `update` may go on. Where it is missing,

@@ -170,7 +170,7 @@ def PackLanesPass : Pass<"annudf-pack-lanes", "::mlir::ModuleOp"> {
 def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
   let summary = "says what is proved of the formula of each metric";
   let description = [{
-    Of each field of the accumulator that `update` joins with terms (`acc + term`, the field once,
+    For each field of the accumulator that `update` joins with terms (`acc + term`, the field once,
     at the root of what is yielded), a remark N4 says what is proved of the terms, however they
     are written: through helpers, branches that agree, `math.fma`, conversions, either order of
     operands.
