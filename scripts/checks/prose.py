@@ -15,6 +15,7 @@ PAGES = [
     ("docs/develop/", 1500),
     ("docs/results/reasons.md", None),
     ("docs/results/", 800),
+    ("docs/decisions/README.md", 600),
     ("docs/decisions/", 150),
     ("README.md", 700),
     ("", 1500),

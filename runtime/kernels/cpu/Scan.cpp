@@ -32,8 +32,8 @@ constexpr int kFarBytes = 8192;
 using namespace annudf_kernels;
 
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
-// All but combine: a second accumulator a row gains a query alone nothing here that could be
-// measured (docs/decisions/rationale.md), and results would be others than without.
+// All but combine: a second accumulator per row gains a lone query nothing, and would change
+// results (docs/decisions/0007-gpus-alone-call-combine.md).
 static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X

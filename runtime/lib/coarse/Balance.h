@@ -18,7 +18,7 @@ namespace annudf::runtime {
 /// What every training of centers does between the rounds of Lloyd's algorithm: lists that hold
 /// little give their center up, and a large list gets it as its second. Lloyd's alone leaves lists
 /// of unequal size, of which searches meet the large ones: in many dims one near the middle of the
-/// data takes up most rows (docs/decisions/rationale.md). Deterministic.
+/// data takes up most rows (docs/decisions/0012-balanced-lists.md). Deterministic.
 class Balance {
 public:
   /// \param rows   of the training, of `lists` lists together.

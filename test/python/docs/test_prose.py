@@ -49,6 +49,7 @@ def test_a_fault_of_a_page(prose, name: str, text: str, fault: str) -> None:  # 
         ("docs/use/a.md", "- one\n- two\n" * 50),
         ("docs/use/a.md", "[" + "a " * 10 + "](https://example.org/Of-2026-01-02)"),
         ("docs/results/cpu.md", "Measured on 2026-01-02."),
+        ("docs/decisions/README.md", "word. " * 151),
         ("docs/generated/a.md", "b " * 36 + "."),
     ],
 )
