@@ -24,7 +24,6 @@ extern "C" {
 
 typedef struct annudf_brute_force_build_options {
   size_t size;              /**< sizeof(annudf_brute_force_build_options).                   */
-  int32_t memory;           /**< enum annudf_memory: where the rows are.                     */
   int32_t threads;          /**< On the host; 0: all cores.                                  */
   int32_t missing_values;   /**< Not 0: a coordinate of floats may be NaN.                   */
   annudf_progress progress; /**< May be NULL; stage "add".                                  */
@@ -35,17 +34,17 @@ typedef struct annudf_brute_force_build_options {
  * \param backend  a CUDA backend: the store is on its device alone until the host needs it. Rows in
  * its memory do not leave it, rows in host memory go there a piece at a time. NULL or a CPU
  * backend: the store is in host memory, as the rows must be.
+ * \param dataset  in host memory, or in memory of the backend's device; its stream is waited for.
  * \param ids      in host memory, one for each row, 0 or above and different. NULL: the numbers of
  * the rows.
  * \param options  may be NULL.
- * \param stream   of rows on a device: what has written them is enqueued there; waited for.
  * \param index    of one list; to be destroyed by annudf_ivf_flat_destroy.
  * \param stats    may be NULL; of a store on a device.
  * ANNUDF_INPUT for no rows, a coordinate that is not finite, and ids that are below 0 or repeated.
  * ANNUDF_ENVIRONMENT where there is no room for all rows. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset, const int64_t *ids,
-                         const annudf_brute_force_build_options *options, uint64_t stream,
+                         const annudf_brute_force_build_options *options,
                          annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
 
 /** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them. A piece
@@ -54,12 +53,14 @@ annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset,
  * \param captures  bound for this metric, these dims and, where it reads one entry a row or a
  * query, these rows and queries: an array with more entries than rows is refused. NULL if it has
  * none.
- * \param dataset   in host memory; ids are the numbers of its rows.
- * \param queries   in host memory, of the dataset's dims and an element type that the metric
- * accepts.
+ * \param dataset   ids are the numbers of its rows. In host memory or, with a CUDA backend, in
+ * memory of its device, where a copy in another layout is made and its stream is waited for.
+ * \param queries   of the dataset's dims and an element type that the metric accepts, in host
+ * memory or, with a CUDA backend, in memory of its device. Then all rows must have room there at
+ * once, and the search is enqueued, as by annudf_ivf_flat_search.
  * \param k         1 to ANNUDF_MAX_K and no more than there are rows.
  * \param options   may be NULL.
- * \param ids, distances  queries x k, in host memory.
+ * \param ids, distances  queries x k, where the queries are.
  * \param stats     may be NULL. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_knn(
     annudf_backend *backend, const annudf_artifact *artifact, const annudf_captures *captures,
@@ -88,24 +89,23 @@ typedef struct annudf_partial_results {
   const int64_t *translations; /**< In host memory, one a part, 0 or above: added to its ids.
                                     NULL: ids are as they are.                                  */
   int32_t order;               /**< enum annudf_order.                                          */
-  int32_t memory;              /**< enum annudf_memory: where ids and distances are.            */
   int32_t threads;             /**< Of a merge on the host; 0: all cores.                       */
+  annudf_place place;          /**< Where ids and distances are.                                */
 } annudf_partial_results;
 
 /** The k best of all parts for each query, best first: of shards, or of pieces of rows. Equal
  * distances (-0 equals +0) are ordered by id, the lower first. An id below 0 and a NaN distance are
  * no result. Where there are fewer than k the rest has id -1 and the worst distance. An id that
  * several parts have is in the result as often.
- * \param backend  a CUDA backend for ANNUDF_MEMORY_CUDA: the merge is enqueued on `stream` of its
- * device without waiting. May be NULL for ANNUDF_MEMORY_HOST.
+ * \param backend  for memory of a device its backend: the merge is enqueued on the stream without
+ * waiting. May be NULL for host memory.
  * \param k        1 to ANNUDF_MAX_K.
  * \param ids, distances  queries x k, where the parts are and apart from them.
  * ANNUDF_INPUT for an id in host memory that its translation takes beyond INT64_MAX; on a device
  * ids are not looked at. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_merge_parts(annudf_backend *backend,
                                                       const annudf_partial_results *parts,
-                                                      int64_t k, int64_t *ids, float *distances,
-                                                      uint64_t stream);
+                                                      int64_t k, int64_t *ids, float *distances);
 
 #ifdef __cplusplus
 } // extern "C"

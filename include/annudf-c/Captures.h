@@ -30,11 +30,6 @@ typedef struct annudf_extents {
   int64_t queries; /**< Extent `query`: queries of one search; 0 if no capture has it.       */
 } annudf_extents;
 
-typedef enum annudf_memory ANNUDF_ENUM_TYPE {
-  ANNUDF_MEMORY_HOST = 0,
-  ANNUDF_MEMORY_CUDA = 1 /**< Memory of a CUDA device. */
-} annudf_memory;
-
 /** A value for one capture. */
 typedef struct annudf_capture_value {
   size_t size;            /**< sizeof(annudf_capture_value).                                 */
@@ -43,11 +38,12 @@ typedef struct annudf_capture_value {
   const int64_t *shape;   /**< `rank` extents; NULL for a scalar.                            */
   const int64_t *strides; /**< `rank` steps in bytes, of any sign; NULL: C order, no gaps.   */
   int32_t rank;           /**< 0: a scalar.                                                  */
-  int32_t memory;         /**< enum annudf_memory: where `data` is.                          */
-  int32_t device;         /**< Which CUDA device.                                            */
   const void *data;       /**< The first element; on a device at a multiple of its size.     */
-  size_t bytes;           /**< Of `data`; with strides it is not looked at.                  */
-  const char *origin;     /**< Where it came from, for messages; NULL: "the caller".         */
+  /** Where `data` is. Its stream is 0: a search reads captures on the stream of its queries, so
+   * what writes the array is done, or comes before the search there. */
+  annudf_place place;
+  size_t bytes;       /**< Of `data`; with strides it is not looked at.                  */
+  const char *origin; /**< Where it came from, for messages; NULL: "the caller".         */
   /** Called with `owner` when device memory is needed no longer, from any thread: after the
    * captures are destroyed and every search with them is done, or when binding fails. NULL:
    * the memory outlives them by itself. It must not throw. */

@@ -52,62 +52,46 @@ typedef struct annudf_ivf_flat_build_options {
    * dimension in its place. Such an index is searched by metrics that say missing_values, such as
    * the built-in nan_euclidean. For f32, f16 and bf16 only. */
   int32_t missing_values;
-  /** Bytes of the device that annudf_ivf_flat_build_from_host may use; 0: nine tenths of what is
-   * free there. ANNUDF_USAGE where anything else builds. */
+  /** Bytes of the device that a build there of rows in host memory may use; 0: nine tenths of what
+   * is free there. ANNUDF_USAGE where anything else builds. */
   uint64_t device_memory_limit;
 } annudf_ivf_flat_build_options;
-
-/** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
- * \param base     in host memory; copied.
- * \param n_lists  1 to ANNUDF_MAX_LISTS and no more than there are rows; 0: the root of the number
- * of rows, or 1 for fewer than 1000.
- * \param options  may be NULL.
- * ANNUDF_INPUT naming row and dim of a coordinate that is not finite, or infinite where NaN is a
- * missing value. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
-                      const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index);
 
 /** What a build on a device cost; milliseconds. Fields beyond `size` are not touched. */
 typedef struct annudf_ivf_flat_build_stats {
   size_t size;     /**< Set by the caller: sizeof(annudf_ivf_flat_build_stats).          */
   double train_ms; /**< Centers, and the look at all coordinates.                       */
   double add_ms;   /**< Rows to their lists.                                            */
-  /** Of annudf_ivf_flat_build_from_host: the time in which the rows went to the device where all
-   * went at once; the pieces in which they went, 1 where all went at once; the bytes that it took
-   * there at most; whether the lists are there (1) or, where it was too small for them, on the
-   * host (0). */
+  /** For rows in host memory: the time in which the rows went to the device where all went at once;
+   * the pieces in which they went, 1 where all went at once; the bytes that it took there at most;
+   * whether the lists are there (1) or, where it was too small for them, on the host (0). */
   double copy_ms;
   int64_t pieces;
   uint64_t device_bytes;
   int32_t lists_on_device;
 } annudf_ivf_flat_build_stats;
 
-/** The same of rows in memory of a CUDA backend's device, built there: equal rows, options and
- * seeds give equal indexes, whose centers are not to the bit those of annudf_ivf_flat_build. The
- * lists stay on that device, where searches need no copy, until the host needs them: saving,
- * annudf_ivf_flat_extend, annudf_ivf_flat_remove and searching elsewhere copy them there, once.
- * \param base    in device memory; it may be freed at once after.
- * \param stream  where what has written the base was enqueued, as annudf_ivf_flat_search_device;
- * waited for.
- * \param stats   may be NULL.
- * Else as annudf_ivf_flat_build; ANNUDF_USAGE for host memory, as annudf_ivf_flat_search_device. */
+/** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
+ * \param backend  where it is built. NULL or a CPU backend: on the host. A CUDA backend: on its
+ * device; equal rows, options and seeds give equal indexes, whose centers are not to the bit those
+ * of the host. The lists stay on that device, where searches need no copy, until the host needs
+ * them: saving, changing and searching elsewhere copy them there, once.
+ * \param base     may be freed at once after. In host memory, or in memory of the CUDA backend's
+ * device, whose stream is waited for. Rows in host memory may be more than the device holds: where
+ * rows, sort and lists have no room together within device_memory_limit, rows go there a piece at a
+ * time, twice; where the lists alone have none they are made on the host. The index is the same to
+ * the byte.
+ * \param n_lists  1 to ANNUDF_MAX_LISTS and no more than there are rows; 0: the root of the number
+ * of rows, or 1 for fewer than 1000.
+ * \param options  may be NULL.
+ * \param stats    may be NULL; all 0 where the host builds.
+ * ANNUDF_INPUT naming row and dim of a coordinate that is not finite, or infinite where NaN is a
+ * missing value. ANNUDF_USAGE for a limit below what k-means takes (ANNUDF_ENVIRONMENT where it is
+ * what is free), naming what is enough. */
 ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base, int64_t n_lists,
-                             const annudf_ivf_flat_build_options *options, uint64_t stream,
-                             annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
-
-/** The same of rows in host memory, which may be more than the device holds: where rows, sort and
- * lists have no room together within device_memory_limit, rows go there a piece at a time, twice;
- * where the lists alone have none they are made on the host. Its index is, to the byte, that of
- * annudf_ivf_flat_build_device.
- * \param base  in host memory; may be freed at once after.
- * ANNUDF_USAGE for a limit below what k-means takes (ANNUDF_ENVIRONMENT where it is what is free),
- * naming what is enough. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_build_from_host(annudf_backend *backend, const annudf_vectors *base,
-                                int64_t n_lists, const annudf_ivf_flat_build_options *options,
-                                annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
+annudf_ivf_flat_build(annudf_backend *backend, const annudf_vectors *base, int64_t n_lists,
+                      const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index,
+                      annudf_ivf_flat_build_stats *stats);
 
 typedef struct annudf_ivf_flat_extend_options {
   size_t size;              /**< sizeof(annudf_ivf_flat_extend_options).                       */
@@ -118,28 +102,18 @@ typedef struct annudf_ivf_flat_extend_options {
 } annudf_ivf_flat_extend_options;
 
 /** Adds rows of the index's element type and dims.
- * \param ids      one for each row, 0 or above. NULL: they go on from the one above the
- * index's largest, or from 0.
+ * \param backend  NULL or a CPU backend: on the host. A CUDA backend whose device has the index's
+ * lists (annudf_ivf_flat_device): the rows find their lists there and the lists stay there, the
+ * same as the host would have made them; searches that were enqueued before read those of before.
+ * It takes room for both. An index whose lists are on the host is extended on the host.
+ * \param rows     may be freed at once after. In host memory, or in memory of the CUDA backend's
+ * device, whose stream is waited for.
+ * \param ids      in host memory, one for each row, 0 or above. NULL: they go on from the one above
+ * the index's largest, or from 0.
  * \param options  may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming the first row whose id another new row
  * or the index has. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
-                       const annudf_ivf_flat_extend_options *options);
-
-/** The same of rows in memory of a CUDA backend's device. Where the index's lists are on that
- * device (annudf_ivf_flat_device) the rows find their lists there and the lists stay there, the
- * same as the host would have made them; searches that were enqueued before read those of before.
- * It takes room for both. An index whose lists are on the host is extended on the host.
- * \param rows    in device memory; may be freed at once after.
- * \param ids     in host memory.
- * \param stream  where what has written the rows was enqueued; waited for. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_device(
-    annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
-    const int64_t *ids, uint64_t stream, const annudf_ivf_flat_extend_options *options);
-
-/** The same of rows in host memory. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_from_host(
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend(
     annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
     const int64_t *ids, const annudf_ivf_flat_extend_options *options);
 
@@ -151,25 +125,18 @@ ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index 
  * alone had been added, and adaptive centers move to the means of what is left. A list, and the
  * index, may end up without rows; an index without rows can be extended, saved and loaded, and a
  * search of it is refused.
- * \param ids       0 or above, in any order. One that no row has, or that is given twice, is passed
- * over.
+ * \param backend   as of annudf_ivf_flat_extend. Where its device has no room for the lists before
+ * and after, rows are removed on the host, and an index that has no rows left is on the host.
+ * \param ids       in host memory, 0 or above, in any order. One that no row has, or that is given
+ * twice, is passed over.
  * \param progress  may be NULL.
  * \param removed   how many rows went, of which several may share an id; may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming an id below 0. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index,
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove(annudf_backend *backend,
+                                                          annudf_ivf_flat_index *index,
                                                           const int64_t *ids, size_t count,
                                                           annudf_progress progress,
                                                           void *progress_user, int64_t *removed);
-
-/** The same on a CUDA backend's device. Where the index's lists are on that device
- * (annudf_ivf_flat_device) they stay there, the same as the host would have left them; searches
- * that were enqueued before read those of before. It takes room for both: where there is none, and
- * of an index whose lists are on the host, rows are removed on the host, and one that has no rows
- * left is on the host.
- * \param ids  in host memory. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove_on_device(
-    annudf_backend *backend, annudf_ivf_flat_index *index, const int64_t *ids, size_t count,
-    annudf_progress progress, void *progress_user, int64_t *removed);
 
 /** Writes one file, whole or not at all; a file that it replaces hands on its permissions. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index,
@@ -228,7 +195,7 @@ typedef struct annudf_ivf_flat_search_options {
    * the name; ANNUDF_INPUT naming the reason where that one cannot run this search: another never
    * takes its place. Read during the call only. */
   const char *family;
-  /** Not 0: annudf_ivf_flat_search_device, and prepared searches on a GPU, count no pairs: their
+  /** Not 0: searches of queries on a device, prepared ones too, count no pairs: their
    * `scored` and `nan_distances` are 0. For metrics that are NaN on purpose. */
   int32_t skip_pairs;
 } annudf_ivf_flat_search_options;
@@ -285,8 +252,8 @@ typedef struct annudf_ivf_flat_search_stats {
   int64_t scored;
   /** Those of them whose distance was NaN, so that the row is never found. A row that a bound of
    * family "matrix" rules out, and one that a CPU leaves before its last dimension, has no distance
-   * and does not count. annudf_ivf_flat_search_device without time_stages tells of
-   * earlier such searches with this metric that were not told of; so does its `scored`. */
+   * and does not count. A search of queries on a device without time_stages tells of earlier such
+   * searches with this metric that were not told of; so does its `scored`. */
   int64_t nan_distances;
   /** One such pair: the number of its query and the id of its row; -1 where there is none.
    * annudf_ivf_flat_nan_example says where it turns NaN. */
@@ -299,36 +266,27 @@ typedef struct annudf_ivf_flat_search_stats {
  * distance (+inf for order min, -inf for max). Rows whose distance is NaN are never found. Equal
  * distances (-0 equals +0) are ordered by id, the lower first.
  * \param captures  bound for this metric and these dims; NULL if it has none.
- * \param queries   in host memory, of the index's dims and an element type that the metric accepts,
- * the rows' or another.
+ * \param queries   of the index's dims and an element type that the metric accepts, the rows' or
+ * another. In host memory, or in memory of the CUDA backend's device: then the search is enqueued
+ * on its stream without waiting for it (but for the first search of an index or a metric, which
+ * uploads or links). Index, artifact and captures may be destroyed at once after; the device memory
+ * must live until the stream has got there, and nothing else may write it. Coordinates are not
+ * checked there: a query with NaN or infinity finds what its distances say, and ids of -1 where
+ * they are NaN.
  * \param k         1 to ANNUDF_MAX_K and no more than the index has rows.
  * \param n_probes  1 to ANNUDF_MAX_LISTS; more than the index has lists are all of them, as in
  * cuVS.
  * \param options   may be NULL.
- * \param ids, distances  rows x k, in host memory; what they hold after a failure is not said.
+ * \param ids, distances  rows x k, where the queries are; what they hold after a failure is not
+ * said.
  * \param stats     may be NULL.
- * ANNUDF_INPUT naming row and dim of a query's coordinate that is not finite. */
+ * ANNUDF_INPUT naming row and dim of a query's coordinate that is not finite. ANNUDF_USAGE for a
+ * place that is not where the memory is: another device, freed memory, an allocation that ends too
+ * early (where the driver knows its end), a foreign stream. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
     const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances,
-    annudf_ivf_flat_search_stats *stats);
-
-/** The same with queries and results in memory of a CUDA backend's device, enqueued on
- * `stream` without waiting for it (but for the first search of an index or a metric, which
- * uploads or links). Index, artifact and captures may be destroyed at once after; the
- * device memory must live until the stream has got there, and nothing else may write it.
- * Coordinates are not checked: a query with NaN or infinity finds what its distances say,
- * and ids of -1 where they are NaN.
- * \param stream  a CUstream or cudaStream_t of the device's primary context; as in
- *                __cuda_array_interface__, 0 and 1 are the legacy default stream and 2
- *                the default stream of this thread.
- * ANNUDF_USAGE for host memory, memory of another device, freed memory, an allocation
- * that ends too early (where the driver knows its end), or a foreign stream. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search_device(
-    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
-    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
-    const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats);
 
 /** A search whose arguments but the vectors were checked once, for those who search the same index
@@ -336,31 +294,31 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search_device(
  * costs it some fifteen. */
 typedef struct annudf_ivf_flat_prepared annudf_ivf_flat_prepared;
 
-/** Checks what annudf_ivf_flat_search checks (for a CUDA backend, annudf_ivf_flat_search_device),
- * makes the kernels, and on a GPU copies the index and takes the workspace that the runs need,
- * which they share with nobody. The prepared search holds backend, index, artifact, captures and
- * filter: all of these may be destroyed while it lives.
- * \param queries  their number, dims and element; data is not looked at and may be NULL.
+/** Checks what annudf_ivf_flat_search checks, makes the kernels, and on a GPU copies the index and
+ * takes the workspace that the runs need, which they share with nobody. The prepared search holds
+ * backend, index, artifact, captures and filter: all of these may be destroyed while it lives.
+ * \param queries  their number, dims, element and the place of the runs: a CPU's are in host
+ * memory, a GPU's in memory of its device, enqueued on that stream. Data is not looked at and may
+ * be NULL.
  * \param options  may be NULL; neither progress nor time_stages may be set.
- * \param stream   of the runs, as of annudf_ivf_flat_search_device; 0 for the CPU.
  * \param prepared to be destroyed by annudf_ivf_flat_prepared_destroy.
  * \param stats    may be NULL; search_ms is 0. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepare(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
     const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
-    const annudf_ivf_flat_search_options *options, uint64_t stream,
-    annudf_ivf_flat_prepared **prepared, annudf_ivf_flat_search_stats *stats);
+    const annudf_ivf_flat_search_options *options, annudf_ivf_flat_prepared **prepared,
+    annudf_ivf_flat_search_stats *stats);
 
 /** Searches with queries of the number, dims and element that were prepared: the results are those
- * of annudf_ivf_flat_search, or on a GPU annudf_ivf_flat_search_device, where it is enqueued on the
- * stream. Other addresses than those of the run before cost the host some more. Threads may call it
- * at once; on a GPU they run one after the other.
- * \param queries         in host memory; on a GPU in memory of the device.
+ * of annudf_ivf_flat_search, on a GPU enqueued on the stream. Other addresses than those of the run
+ * before cost the host some more. Threads may call it at once; on a GPU they run one after the
+ * other.
+ * \param queries         where it was prepared for.
  * \param ids, distances  rows x k, likewise.
  * \param stats           may be NULL. Those of annudf_ivf_flat_search without time_stages. Not
  * touched on a GPU: annudf_ivf_flat_prepared_stats tells of its runs.
  * ANNUDF_USAGE where the index was extended, or lost rows, since the search was prepared; on a GPU
- * also for memory and streams that annudf_ivf_flat_search_device refuses. */
+ * also for memory and streams that annudf_ivf_flat_search refuses. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, const void *queries, int64_t *ids,
                              float *distances, annudf_ivf_flat_search_stats *stats);
@@ -377,19 +335,14 @@ ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepa
 /** The distance of every query to every row of an index whose ids are those that build gives, 0 to
  * size - 1: no list is left out. NaN where the metric says so; the metric's order does not matter.
  * \param options    its filter and its family must be NULL.
- * \param distances  queries x annudf_ivf_flat_size, in host memory; the row with id i in column i.
+ * \param queries    as of annudf_ivf_flat_search: on a device it is enqueued.
+ * \param distances  queries x annudf_ivf_flat_size, where the queries are; the row with id i in
+ * column i.
  * Else as annudf_ivf_flat_search. ANNUDF_USAGE for an index with other ids. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
     const annudf_captures *captures, const annudf_vectors *queries,
     const annudf_ivf_flat_search_options *options, float *distances,
-    annudf_ivf_flat_search_stats *stats);
-
-/** The same in device memory, as annudf_ivf_flat_search_device. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances_device(
-    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
-    const annudf_captures *captures, const annudf_vectors *queries,
-    const annudf_ivf_flat_search_options *options, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats);
 
 /** A filter of code: the rows that an annudf.filter keeps (docs/examples/filters/affordable.mlir),

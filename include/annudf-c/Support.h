@@ -101,7 +101,22 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_coarse_parse(const char *name, int32_t
 /** The other way round; NULL for any other number. */
 ANNUDF_CAPI_EXPORTED const char *annudf_coarse_name(int32_t coarse);
 
-/*===-- Vectors and progress ----------------------------------------------===*/
+/*===-- Places, vectors and progress --------------------------------------===*/
+
+typedef enum annudf_memory ANNUDF_ENUM_TYPE {
+  ANNUDF_MEMORY_HOST = 0,
+  ANNUDF_MEMORY_CUDA = 1 /**< Memory of a CUDA device. */
+} annudf_memory;
+
+/** Where an array is. {0} is host memory, which has no device and no stream. */
+typedef struct annudf_place {
+  int32_t memory; /**< enum annudf_memory.                                                     */
+  int32_t device; /**< Which CUDA device.                                                      */
+  /** A CUstream or cudaStream_t of the device's primary context that the call's work is enqueued
+   * on, after whatever wrote the array. As in __cuda_array_interface__, 0 and 1 are the legacy
+   * default stream and 2 the default stream of this thread. */
+  uint64_t stream;
+} annudf_place;
 
 /** A row-major, contiguous matrix that stays the caller's. For packed bits (ANNUDF_ELEMENT_BITS)
  * dims counts bits, a multiple of 8: a row is dims / 8 bytes, coordinate i bit i % 8 of byte i / 8,
@@ -111,6 +126,9 @@ typedef struct annudf_vectors {
   const void *data; /**< Aligned to its element.                     */
   int64_t rows, dims;
   int32_t element; /**< enum annudf_element of one coordinate.       */
+  /** Where data is. A call that takes memory of a device as well names the backend of that device;
+   * its results are in the same place. Others refuse it. */
+  annudf_place place;
 } annudf_vectors;
 
 /** Called by the thread that made the call, now and then while it works.

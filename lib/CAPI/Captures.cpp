@@ -37,10 +37,12 @@ static runtime::CaptureValue toValue(const Call &call, const annudf_capture_valu
     call.refuse(who + "shape is NULL");
   if (value.bytes != 0 && !value.data)
     call.refuse(who + "data is NULL");
-  if (value.memory != ANNUDF_MEMORY_HOST && value.memory != ANNUDF_MEMORY_CUDA)
-    call.refuse(who + "memory is " + std::to_string(value.memory) +
-                ", which is no enum annudf_memory");
-  if (value.memory == ANNUDF_MEMORY_HOST && value.release)
+  const bool onDevice =
+      isOnDevice(call, value.place, "value of capture '" + std::string(value.name) + "'");
+  if (value.place.stream != 0)
+    call.refuse(who + "place.stream is " + std::to_string(value.place.stream) +
+                "; a search reads captures on the stream of its queries, so leave it 0");
+  if (!onDevice && value.release)
     call.refuse(who + "host memory is copied and has no owner; leave release NULL");
   runtime::CaptureValue given;
   given.dtype = value.dtype;
@@ -55,9 +57,8 @@ static runtime::CaptureValue toValue(const Call &call, const annudf_capture_valu
   given.data = value.data;
   given.bytes = value.bytes;
   given.origin = value.origin ? value.origin : "the caller";
-  given.space =
-      value.memory == ANNUDF_MEMORY_CUDA ? runtime::MemorySpace::Cuda : runtime::MemorySpace::Host;
-  given.device = value.device;
+  given.space = onDevice ? runtime::MemorySpace::Cuda : runtime::MemorySpace::Host;
+  given.device = value.place.device;
   given.owner = std::move(owner);
   return given;
 }

@@ -174,8 +174,7 @@ annudf_status annudf_device_udf_capture_value(const annudf_device_udf *udf, size
     filled.dtype = "f32";
     filled.shape = capture.shape;
     filled.rank = capture.ndim;
-    filled.memory = ANNUDF_MEMORY_CUDA;
-    filled.device = capture.device_id;
+    filled.place = {ANNUDF_MEMORY_CUDA, capture.device_id, 0};
     filled.data = reinterpret_cast<const void *>(static_cast<uintptr_t>(capture.pointer));
     filled.bytes = static_cast<size_t>(given.captures[index].shape[0]) * sizeof(float);
     filled.origin = "the descriptor";

@@ -99,10 +99,35 @@ private:
   const annudf_ivf_flat_index &index_;
 };
 
-/// \throws Error(Usage) naming `what` for numbers that do not fit.
+/// \param what  the array, for messages.
+/// \throws Error(Usage) for a place that is none.
+bool isOnDevice(const Call &call, const annudf_place &given, const std::string &what);
+
+/// Where an array of the caller's is.
+struct Place {
+  bool onDevice = false;
+  void *stream = nullptr;
+};
+/// \param what  the array, for messages.
+/// \throws Error(Usage) for a place that is none, and for device memory without the backend of that
+/// device.
+Place toPlace(const Call &call, const annudf_backend *backend, const annudf_place &given,
+              const char *what);
+
+/// A matrix of the caller's, and where it is.
+struct PlacedMatrix {
+  runtime::MatrixView view;
+  Place at;
+};
+/// \throws Error(Usage) naming `what` for numbers that do not fit; as toPlace().
+PlacedMatrix toPlaced(const Call &call, const annudf_backend *backend,
+                      const annudf_vectors *vectors, const char *what);
+/// The same of a matrix that must be in host memory.
 runtime::MatrixView toMatrix(const Call &call, const annudf_vectors *vectors, const char *what);
 annudf_element toElement(const Call &call, int32_t element);
 runtime::Progress toProgress(annudf_progress progress, void *user);
+/// The CUDA backend, or null where a call runs on the host.
+runtime::CudaBackend *cudaOf(const annudf_backend *backend);
 /// \throws Error(Usage) "NAME = VALUE: must be between LEAST and MOST".
 int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
 

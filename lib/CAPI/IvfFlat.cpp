@@ -52,11 +52,42 @@ annudf_element capi::toElement(const Call &call, int32_t element) {
   return static_cast<annudf_element>(element);
 }
 
-runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vectors,
-                                   const char *what) {
-  call.refuseNull(vectors, what);
-  const annudf_vectors given =
-      copyOptions(vectors, offsetof(annudf_vectors, element) + sizeof(int32_t), "annudf_vectors");
+runtime::CudaBackend *capi::cudaOf(const annudf_backend *backend) {
+  return backend ? backend->cuda : nullptr;
+}
+
+bool capi::isOnDevice(const Call &call, const annudf_place &given, const std::string &what) {
+  if (given.memory == ANNUDF_MEMORY_CUDA)
+    return true;
+  const std::string place = what + ".place.";
+  if (given.memory != ANNUDF_MEMORY_HOST)
+    call.refuse(place + "memory is " + std::to_string(given.memory) +
+                ", which is no enum annudf_memory");
+  if (given.device != 0 || given.stream != 0)
+    call.refuse(place +
+                (given.device != 0 ? "device is " + std::to_string(given.device)
+                                   : "stream is " + std::to_string(given.stream)) +
+                " with host memory, which has none; set memory to ANNUDF_MEMORY_CUDA");
+  return false;
+}
+
+Place capi::toPlace(const Call &call, const annudf_backend *backend, const annudf_place &given,
+                    const char *what) {
+  if (!isOnDevice(call, given, what))
+    return {};
+  const std::string where =
+      std::string(what) + " is in memory of CUDA device " + std::to_string(given.device);
+  if (!backend)
+    call.refuse("backend is NULL; " + where);
+  if (!backend->cuda)
+    call.refuse(where + ", the backend is " + backend->description + "; it has no device memory");
+  if (given.device != backend->cuda->device())
+    call.refuse(where + ", the backend is " + backend->description +
+                "; give the backend of that device");
+  return {true, reinterpret_cast<void *>(given.stream)};
+}
+
+static runtime::MatrixView viewOf(const Call &call, const annudf_vectors &given, const char *what) {
   runtime::MatrixView view;
   view.element = toElement(call, given.element);
   view.rows = inRange((std::string(what) + ": rows").c_str(), given.rows, 0,
@@ -67,6 +98,28 @@ runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vecto
   return view;
 }
 
+static annudf_vectors copyVectors(const Call &call, const annudf_vectors *vectors,
+                                  const char *what) {
+  call.refuseNull(vectors, what);
+  return copyOptions(vectors, offsetof(annudf_vectors, element) + sizeof(int32_t),
+                     "annudf_vectors");
+}
+
+PlacedMatrix capi::toPlaced(const Call &call, const annudf_backend *backend,
+                            const annudf_vectors *vectors, const char *what) {
+  const annudf_vectors given = copyVectors(call, vectors, what);
+  return {viewOf(call, given, what), toPlace(call, backend, given.place, what)};
+}
+
+runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vectors,
+                                   const char *what) {
+  const annudf_vectors given = copyVectors(call, vectors, what);
+  if (isOnDevice(call, given.place, what))
+    call.refuse(std::string(what) + " is in memory of CUDA device " +
+                std::to_string(given.place.device) + "; it must be in host memory");
+  return viewOf(call, given, what);
+}
+
 runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
   if (!progress)
     return {};
@@ -75,8 +128,8 @@ runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
 
 /// What a build is told, and how it tells how far it is.
 struct BuildRequest {
-  BuildRequest(const Call &call, const annudf_vectors *base, int64_t nLists,
-               const annudf_ivf_flat_build_options *options) {
+  BuildRequest(const Call &call, const annudf_backend *backend, const annudf_vectors *base,
+               int64_t nLists, const annudf_ivf_flat_build_options *options) {
     const annudf_ivf_flat_build_options given = copyOptions(
         options, offsetof(annudf_ivf_flat_build_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_build_options");
@@ -96,24 +149,21 @@ struct BuildRequest {
     params.addData = given.train_only == 0;
     params.missingValues = given.missing_values != 0;
     params.deviceMemoryLimit = given.device_memory_limit;
-    rows = toMatrix(call, base, "base");
+    rows = toPlaced(call, backend, base, "base");
     progress = toProgress(given.progress, given.progress_user);
   }
   runtime::IndexParams params;
-  runtime::MatrixView rows;
+  PlacedMatrix rows;
   runtime::Progress progress;
-};
 
-annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
-                                    const annudf_ivf_flat_build_options *options,
-                                    annudf_ivf_flat_index **index) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    const BuildRequest request(call, base, n_lists, options);
-    *index = new annudf_ivf_flat_index(
-        runtime::Index::build(request.params, request.rows, request.progress));
-  });
-}
+  runtime::Index build(runtime::CudaBackend *cuda, runtime::BuildStats &cost) const {
+    if (!cuda)
+      return runtime::Index::build(params, rows.view, progress);
+    if (rows.at.onDevice)
+      return cuda->build(params, rows.view, rows.at.stream, progress, &cost);
+    return cuda->buildFromHost(params, rows.view, progress, &cost);
+  }
+};
 
 void capi::checkBuildStats(const Call &call, const annudf_ivf_flat_build_stats *stats) {
   constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
@@ -134,110 +184,41 @@ void capi::give(annudf_ivf_flat_build_stats *to, const runtime::BuildStats &from
   std::memcpy(to, &filled, std::min(to->size, sizeof filled));
 }
 
-/// A build on a device: `build` makes the index of the request, and says what it cost.
-template <class Build>
-static void buildThere(const Call &call, const annudf_backend *backend, const annudf_vectors *base,
-                       int64_t nLists, const annudf_ivf_flat_build_options *options,
-                       annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats,
-                       const Build &build) {
-  call.refuseNull(backend, "backend");
-  call.refuseNull(index, "index");
-  checkBuildStats(call, stats);
-  const BuildRequest request(call, base, nLists, options);
-  if (!backend->cuda)
-    call.refuse("the backend is " + backend->description + "; it has no device memory");
-  runtime::BuildStats cost;
-  *index = new annudf_ivf_flat_index(build(*backend->cuda, request, cost));
-  give(stats, cost);
-}
-
-annudf_status annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base,
-                                           int64_t n_lists,
-                                           const annudf_ivf_flat_build_options *options,
-                                           uint64_t stream, annudf_ivf_flat_index **index,
-                                           annudf_ivf_flat_build_stats *stats) {
+annudf_status annudf_ivf_flat_build(annudf_backend *backend, const annudf_vectors *base,
+                                    int64_t n_lists, const annudf_ivf_flat_build_options *options,
+                                    annudf_ivf_flat_index **index,
+                                    annudf_ivf_flat_build_stats *stats) {
   return guard(__func__, [&](Call call) {
-    buildThere(
-        call, backend, base, n_lists, options, index, stats,
-        [&](runtime::CudaBackend &on, const BuildRequest &request, runtime::BuildStats &cost) {
-          return on.build(request.params, request.rows, reinterpret_cast<void *>(stream),
-                          request.progress, &cost);
-        });
+    call.refuseNull(index, "index");
+    checkBuildStats(call, stats);
+    const BuildRequest request(call, backend, base, n_lists, options);
+    runtime::BuildStats cost;
+    *index = new annudf_ivf_flat_index(request.build(cudaOf(backend), cost));
+    give(stats, cost);
   });
 }
 
-annudf_status annudf_ivf_flat_build_from_host(annudf_backend *backend, const annudf_vectors *base,
-                                              int64_t n_lists,
-                                              const annudf_ivf_flat_build_options *options,
-                                              annudf_ivf_flat_index **index,
-                                              annudf_ivf_flat_build_stats *stats) {
-  return guard(__func__, [&](Call call) {
-    buildThere(
-        call, backend, base, n_lists, options, index, stats,
-        [](runtime::CudaBackend &on, const BuildRequest &request, runtime::BuildStats &cost) {
-          return on.buildFromHost(request.params, request.rows, request.progress, &cost);
-        });
-  });
-}
-
-/// `extend` adds the rows, with ids and progress.
-template <class Extend>
-static void extendBy(const Call &call, annudf_ivf_flat_index *index, const annudf_vectors *rows,
-                     const int64_t *ids, const annudf_ivf_flat_extend_options *options,
-                     const Extend &extend) {
-  call.refuseNull(index, "index");
-  const annudf_ivf_flat_extend_options given = copyOptions(
-      options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
-      "annudf_ivf_flat_extend_options");
-  const runtime::MatrixView view = toMatrix(call, rows, "rows");
-  IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-  extend(view, runtime::NewIds{ids, given.allow_repeated_ids != 0},
-         toProgress(given.progress, given.progress_user));
-  index->size = index->value.size();
-  index->generation = index->value.generation();
-}
-
-static runtime::CudaBackend &deviceOf(const Call &call, const annudf_backend *backend) {
-  call.refuseNull(backend, "backend");
-  if (!backend->cuda)
-    call.refuse("the backend is " + backend->description + "; it has no device memory");
-  return *backend->cuda;
-}
-
-annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows,
-                                     const int64_t *ids,
+annudf_status annudf_ivf_flat_extend(annudf_backend *backend, annudf_ivf_flat_index *index,
+                                     const annudf_vectors *rows, const int64_t *ids,
                                      const annudf_ivf_flat_extend_options *options) {
   return guard(__func__, [&](Call call) {
-    extendBy(call, index, rows, ids, options,
-             [&](const auto &view, auto newIds, const auto &progress) {
-               index->value.extend(view, newIds, progress);
-             });
-  });
-}
-
-annudf_status annudf_ivf_flat_extend_device(annudf_backend *backend, annudf_ivf_flat_index *index,
-                                            const annudf_vectors *rows, const int64_t *ids,
-                                            uint64_t stream,
-                                            const annudf_ivf_flat_extend_options *options) {
-  return guard(__func__, [&](Call call) {
-    runtime::CudaBackend &on = deviceOf(call, backend);
-    extendBy(call, index, rows, ids, options,
-             [&](const auto &view, auto newIds, const auto &progress) {
-               on.extend(index->value, view, newIds, reinterpret_cast<void *>(stream), progress);
-             });
-  });
-}
-
-annudf_status annudf_ivf_flat_extend_from_host(annudf_backend *backend,
-                                               annudf_ivf_flat_index *index,
-                                               const annudf_vectors *rows, const int64_t *ids,
-                                               const annudf_ivf_flat_extend_options *options) {
-  return guard(__func__, [&](Call call) {
-    runtime::CudaBackend &on = deviceOf(call, backend);
-    extendBy(call, index, rows, ids, options,
-             [&](const auto &view, auto newIds, const auto &progress) {
-               on.extendFromHost(index->value, view, newIds, progress);
-             });
+    call.refuseNull(index, "index");
+    const annudf_ivf_flat_extend_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
+        "annudf_ivf_flat_extend_options");
+    const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
+    const runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
+    const runtime::Progress progress = toProgress(given.progress, given.progress_user);
+    runtime::CudaBackend *const cuda = cudaOf(backend);
+    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+    if (!cuda)
+      index->value.extend(more.view, newIds, progress);
+    else if (more.at.onDevice)
+      cuda->extend(index->value, more.view, newIds, more.at.stream, progress);
+    else
+      cuda->extendFromHost(index->value, more.view, newIds, progress);
+    index->size = index->value.size();
+    index->generation = index->value.generation();
   });
 }
 
@@ -251,40 +232,23 @@ int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index) {
   return device;
 }
 
-/// `remove` removes the rows, and says how many.
-template <class Remove>
-static void removeBy(const Call &call, annudf_ivf_flat_index *index, const int64_t *ids,
-                     size_t count, int64_t *removed, const Remove &remove) {
-  call.refuseNull(index, "index");
-  if (count != 0)
-    call.refuseNull(ids, "ids");
-  IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-  const int64_t went = remove(std::span<const int64_t>(ids, count));
-  index->size = index->value.size();
-  index->generation = index->value.generation();
-  if (removed)
-    *removed = went;
-}
-
-annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index, const int64_t *ids, size_t count,
-                                     annudf_progress progress, void *progress_user,
-                                     int64_t *removed) {
+annudf_status annudf_ivf_flat_remove(annudf_backend *backend, annudf_ivf_flat_index *index,
+                                     const int64_t *ids, size_t count, annudf_progress progress,
+                                     void *progress_user, int64_t *removed) {
   return guard(__func__, [&](Call call) {
-    removeBy(call, index, ids, count, removed, [&](auto gone) {
-      return index->value.remove(gone, toProgress(progress, progress_user));
-    });
-  });
-}
-
-annudf_status annudf_ivf_flat_remove_on_device(annudf_backend *backend,
-                                               annudf_ivf_flat_index *index, const int64_t *ids,
-                                               size_t count, annudf_progress progress,
-                                               void *progress_user, int64_t *removed) {
-  return guard(__func__, [&](Call call) {
-    runtime::CudaBackend &on = deviceOf(call, backend);
-    removeBy(call, index, ids, count, removed, [&](auto gone) {
-      return on.remove(index->value, gone, toProgress(progress, progress_user));
-    });
+    call.refuseNull(index, "index");
+    if (count != 0)
+      call.refuseNull(ids, "ids");
+    const std::span<const int64_t> gone(ids, count);
+    const runtime::Progress told = toProgress(progress, progress_user);
+    runtime::CudaBackend *const cuda = cudaOf(backend);
+    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+    const int64_t went =
+        cuda ? cuda->remove(index->value, gone, told) : index->value.remove(gone, told);
+    index->size = index->value.size();
+    index->generation = index->value.generation();
+    if (removed)
+      *removed = went;
   });
 }
 

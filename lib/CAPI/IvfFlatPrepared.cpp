@@ -28,7 +28,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
                                       const annudf_captures *captures,
                                       const annudf_vectors *queries, int64_t k, int64_t n_probes,
                                       const annudf_ivf_flat_search_options *options,
-                                      uint64_t stream, annudf_ivf_flat_prepared **prepared,
+                                      annudf_ivf_flat_prepared **prepared,
                                       annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(prepared, "prepared");
@@ -40,9 +40,9 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
       call.refuse(std::string("options.") +
                   (arguments.params.progress ? "progress" : "time_stages") +
                   " is set; a prepared search has none");
-    if (!backend->cuda && stream != 0)
-      call.refuse("stream is " + std::to_string(stream) + "; the backend is " +
-                  backend->description + ", which has none");
+    if (backend->cuda && !arguments.at.onDevice)
+      call.refuse("queries is in host memory, the backend is " + backend->description +
+                  "; a prepared search reads queries in memory of its device");
     runtime::SearchStats cost;
     const IndexUse use(call, *index, IndexUse::Kind::Shared);
     arguments.chooseFrom(*index);
@@ -58,7 +58,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
     if (backend->cuda) {
       made->onDevice = backend->cuda->prepareDevice(
           index->value, metric, made->captures, arguments.queries, arguments.k, arguments.params,
-          reinterpret_cast<void *>(stream), wanted(stats, cost));
+          arguments.at.stream, wanted(stats, cost));
     } else {
       runtime::checkSearch(index->value, metric, arguments.queries, arguments.k, arguments.params);
       runtime::checkCaptures(metric, made->captures,

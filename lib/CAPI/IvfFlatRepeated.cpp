@@ -29,6 +29,7 @@ annudf_status annudf_ivf_flat_radius_neighbors(
     call.refuseNull(index, "index");
     call.refuseNull(result, "result");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    arguments.refuseDevice(call);
     arguments.takeProbes(n_probes);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
@@ -70,6 +71,7 @@ annudf_ivf_flat_tune_n_probes(annudf_backend *backend, const annudf_ivf_flat_ind
     call.refuseNull(index, "index");
     call.refuseNull(n_probes, "n_probes");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    arguments.refuseDevice(call);
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);

@@ -25,34 +25,12 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
     Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                         distances, stats);
     runtime::SearchStats cost;
+    // Held while a search is enqueued: from then on the device's copy of the index is used, which
+    // the search keeps alive.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     arguments.chooseFrom(*index);
-    backend->value->search(index->value, {artifact->value, artifact->digest, arguments.origin},
-                           captures ? captures->value : arguments.none, arguments.queries,
-                           arguments.k, arguments.params, ids, distances, wanted(stats, cost));
-    give(stats, cost);
-  });
-}
-
-annudf_status annudf_ivf_flat_search_device(
-    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
-    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
-    const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
-    annudf_ivf_flat_search_stats *stats) {
-  return guard(__func__, [&](Call call) {
-    Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
-                        distances, stats);
-    if (!backend->cuda)
-      call.refuse("the backend is " + backend->description + "; it has no device memory");
-    runtime::SearchStats cost;
-    // Held while the search is enqueued: from then on the device's copy of the index is used,
-    // which the search keeps alive.
-    IndexUse use(call, *index, IndexUse::Kind::Shared);
-    arguments.chooseFrom(*index);
-    backend->cuda->searchDevice(index->value, {artifact->value, artifact->digest, arguments.origin},
-                                captures ? captures->value : arguments.none, arguments.queries,
-                                arguments.k, arguments.params, ids, distances,
-                                reinterpret_cast<void *>(stream), wanted(stats, cost));
+    arguments.search(*backend, index->value, *artifact, captures, ids, distances,
+                     wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -70,32 +48,8 @@ annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_iv
     arguments.refuseFilterAndFamily(call);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    backend->value->distances(index->value, {artifact->value, artifact->digest, arguments.origin},
-                              captures ? captures->value : arguments.none, arguments.queries,
-                              arguments.params.progress, distances, wanted(stats, cost));
-    give(stats, cost);
-  });
-}
-
-annudf_status
-annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_index *index,
-                                 const annudf_artifact *artifact, const annudf_captures *captures,
-                                 const annudf_vectors *queries,
-                                 const annudf_ivf_flat_search_options *options, float *distances,
-                                 uint64_t stream, annudf_ivf_flat_search_stats *stats) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    call.refuseNull(distances, "distances");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    arguments.refuseFilterAndFamily(call);
-    if (!backend->cuda)
-      call.refuse("the backend is " + backend->description + "; it has no device memory");
-    runtime::SearchStats cost;
-    IndexUse use(call, *index, IndexUse::Kind::Shared);
-    backend->cuda->distancesDevice(
-        index->value, {artifact->value, artifact->digest, arguments.origin},
-        captures ? captures->value : arguments.none, arguments.queries, distances,
-        reinterpret_cast<void *>(stream), wanted(stats, cost));
+    arguments.distances(*backend, index->value, *artifact, captures, distances,
+                        wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -137,14 +91,11 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, x, "x", options, stats);
     arguments.refuseFilterAndFamily(call);
-    const runtime::Index index =
-        runtime::Index::ofOneList(toMatrix(call, y, "y"), artifact->value.manifest.missingValues);
-    const runtime::BoundCaptures &bound = captures ? captures->value : arguments.none;
-    runtime::checkOwnRows(bound, index.size());
+    const runtime::Index index = storedRows(backend, toPlaced(call, backend, y, "y"),
+                                            {{}, artifact->value.manifest.missingValues});
+    runtime::checkOwnRows(arguments.boundOr(captures), index.size());
     runtime::SearchStats cost;
-    backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin}, bound,
-                              arguments.queries, arguments.params.progress, distances,
-                              wanted(stats, cost));
+    arguments.distances(*backend, index, *artifact, captures, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }

@@ -16,13 +16,13 @@ using namespace annudf;
 using namespace annudf::capi;
 
 annudf_status annudf_merge_parts(annudf_backend *backend, const annudf_partial_results *parts,
-                                 int64_t k, int64_t *ids, float *distances, uint64_t stream) {
+                                 int64_t k, int64_t *ids, float *distances) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(parts, "parts");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
     const annudf_partial_results given =
-        copyOptions(parts, offsetof(annudf_partial_results, threads) + sizeof(int32_t),
+        copyOptions(parts, offsetof(annudf_partial_results, place) + sizeof(annudf_place),
                     "annudf_partial_results");
     call.refuseNull(given.ids, "parts.ids");
     call.refuseNull(given.distances, "parts.distances");
@@ -34,19 +34,10 @@ annudf_status annudf_merge_parts(annudf_backend *backend, const annudf_partial_r
                                     given.k,     static_cast<annudf_order>(given.order)};
     if (given.translations && given.parts > 0)
       from.translations = {given.translations, static_cast<size_t>(given.parts)};
-    switch (given.memory) {
-    case ANNUDF_MEMORY_HOST:
+    const Place at = toPlace(call, backend, given.place, "parts");
+    if (at.onDevice)
+      backend->cuda->mergeParts(from, k, ids, distances, at.stream);
+    else
       runtime::mergeParts(from, k, ids, distances, given.threads);
-      return;
-    case ANNUDF_MEMORY_CUDA:
-      call.refuseNull(backend, "backend");
-      if (!backend->cuda)
-        call.refuse("the backend is " + backend->description + "; it has no device memory");
-      backend->cuda->mergeParts(from, k, ids, distances, reinterpret_cast<void *>(stream));
-      return;
-    default:
-      call.refuse("parts.memory is " + std::to_string(given.memory) +
-                  ", which is no enum annudf_memory");
-    }
   });
 }

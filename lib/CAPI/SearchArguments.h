@@ -75,6 +75,7 @@ inline std::string originOf(const annudf_artifact &artifact) {
 /// The arguments that all searches share, checked and translated.
 struct Arguments {
   runtime::MatrixView queries;
+  Place at; ///< Of queries and results.
   int k = 0;
   runtime::ivf_flat::SearchParams probes; ///< As asked for; see chooseFrom().
   runtime::SearchParams params;
@@ -102,7 +103,8 @@ struct Arguments {
     const annudf_ivf_flat_search_options given = copyOptions(
         options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_search_options");
-    queries = toMatrix(call, vectors, what);
+    const PlacedMatrix placed = toPlaced(call, backend, vectors, what);
+    queries = placed.view, at = placed.at;
     params.progress = toProgress(given.progress, given.progress_user);
     if (given.filter)
       params.filter = given.filter->value;
@@ -123,6 +125,37 @@ struct Arguments {
   void chooseFrom(const annudf_ivf_flat_index &index) {
     params.candidates = index.value.candidates(probes);
   }
+  const runtime::BoundCaptures &boundOr(const annudf_captures *captures) const {
+    return captures ? captures->value : none;
+  }
+  /// Searches, or enqueues it, where the queries are.
+  void search(annudf_backend &backend, const runtime::RowStore &index,
+              const annudf_artifact &artifact, const annudf_captures *captures, int64_t *ids,
+              float *distances, runtime::SearchStats *stats) const {
+    const runtime::MetricView metric(artifact.value, artifact.digest, origin);
+    const runtime::BoundCaptures &bound = boundOr(captures);
+    if (at.onDevice)
+      backend.cuda->searchDevice(index, metric, bound, queries, k, params, ids, distances,
+                                 at.stream, stats);
+    else
+      backend.value->search(index, metric, bound, queries, k, params, ids, distances, stats);
+  }
+  /// The same with every distance.
+  void distances(annudf_backend &backend, const runtime::RowStore &index,
+                 const annudf_artifact &artifact, const annudf_captures *captures, float *distances,
+                 runtime::SearchStats *stats) const {
+    const runtime::MetricView metric(artifact.value, artifact.digest, origin);
+    const runtime::BoundCaptures &bound = boundOr(captures);
+    if (at.onDevice)
+      backend.cuda->distancesDevice(index, metric, bound, queries, distances, at.stream, stats);
+    else
+      backend.value->distances(index, metric, bound, queries, params.progress, distances, stats);
+  }
+  /// For what searches the host's queries alone.
+  void refuseDevice(const Call &call) const {
+    if (at.onDevice)
+      call.refuse("queries is in device memory; it must be in host memory");
+  }
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)
@@ -132,6 +165,17 @@ struct Arguments {
                   "'; what computes every distance is not to be chosen");
   }
 };
+
+/// Rows in one list: on the backend's device where it has one, else on the
+/// host.
+inline runtime::Index storedRows(const annudf_backend *backend, const PlacedMatrix &rows,
+                                 const runtime::RowsParams &params,
+                                 runtime::BuildStats *stats = nullptr) {
+  if (runtime::CudaBackend *const cuda = cudaOf(backend))
+    return cuda->storeRows(rows.view, {rows.at.onDevice, rows.at.stream}, params, stats);
+  return runtime::Index::ofOneList(rows.view, params.missingValues, params.threads, params.ids,
+                                   params.progress);
+}
 
 } // namespace annudf::capi
 

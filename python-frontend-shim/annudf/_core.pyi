@@ -205,7 +205,7 @@ class BuildOptions:
 
     def __init__(self, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, device_memory_limit: int = 0) -> None:
         """
-        `device_memory_limit` is of Backend.build_index_from_host; 0: what is free there.
+        `device_memory_limit` is of Backend.build_index at a host address; 0: what is free there.
         """
 
 class Index:
@@ -451,14 +451,9 @@ class Prepared:
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""
 
-    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
+    def build_index(self, stream: int | None, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
         """
-        As Index.build, of a matrix at a device address that is written on `stream`. With it comes "", or why it was built on the host, and milliseconds of training, adding, copying.
-        """
-
-    def build_index_from_host(self, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
-        """
-        The same of a matrix at a host address, on the device. With it come also the pieces in which it went there, and whether the lists are there.
+        As Index.build, on the device, of a matrix at a device address that is written on `stream`, or, where it is None, at a host address. With it come milliseconds of training, adding, copying, the pieces in which a host's matrix went there, and whether the lists are there.
         """
 
     def store_rows(self, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, missing_values: bool = False, threads: int = 0, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
@@ -493,8 +488,10 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None, family: str = '', time_stages: bool = False) -> SearchStats:
-        """Searches with queries and results at host addresses."""
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True) -> SearchStats:
+        """
+        Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits.
+        """
 
     def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytes, bytes, bytes, SearchStats]:
         """
@@ -504,28 +501,18 @@ class Backend:
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
 
-    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True) -> SearchStats:
+    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int | None = None, filter: Filter | None = None, family: str = '', count_pairs: bool = True) -> tuple[Prepared, SearchStats]:
         """
-        Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there. With `time_stages` it waits.
-        """
-
-    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None, family: str = '', count_pairs: bool = True) -> tuple[Prepared, SearchStats]:
-        """
-        Checks and makes what searches with so many queries need; 0 is the CPU's stream.
+        Checks and makes what searches with so many queries need, enqueued on `stream`; a CPU has none.
         """
 
-    def distances(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int) -> SearchStats:
+    def distances(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int, stream: int | None = None) -> SearchStats:
         """
-        Every distance, rows x index.size, at a host address; ids are those of a build.
+        Every distance, rows x index.size, at a host address; ids are those of a build. With a stream queries and distances are at device addresses, and it is enqueued there.
         """
 
     def distance(self, artifact: Artifact, captures: Captures, dims: int, x: int, element_of_x: str, y: int, element_of_y: str) -> float:
         """The distance of a vector at a host address to another."""
-
-    def distances_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int, stream: int) -> SearchStats:
-        """
-        Enqueues the same with queries and distances at device addresses on `stream`.
-        """
 
     def precompile(self, artifact: Artifact, element: str) -> SearchStats:
         """

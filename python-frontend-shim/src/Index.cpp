@@ -22,16 +22,6 @@ namespace annudf::python {
 
 using Centers = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
 
-static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int32_t element) {
-  annudf_vectors matrix = {};
-  matrix.size = sizeof matrix;
-  matrix.data = reinterpret_cast<const void *>(address);
-  matrix.rows = rows;
-  matrix.dims = dims;
-  matrix.element = element;
-  return matrix;
-}
-
 /// All arguments of a build but its rows.
 struct BuildOptions {
   int64_t nLists;
@@ -43,21 +33,23 @@ struct BuildOptions {
   uint64_t deviceMemoryLimit;
 };
 
-/// Rows of a matrix at an address.
-struct Rows {
-  uintptr_t address;
-  int64_t rows, dims;
-  const std::string &element;
-};
+/// Milliseconds of training, adding, copying; pieces of a base in host memory, and whether the
+/// lists are on the device.
+using BuildCost = std::tuple<double, double, double, int64_t, bool>;
 
-using BuildCall =
-    std::function<annudf_status(const annudf_vectors *, int64_t,
-                                const annudf_ivf_flat_build_options *, annudf_ivf_flat_index **)>;
+static annudf_ivf_flat_build_stats noStats() {
+  annudf_ivf_flat_build_stats stats = {};
+  stats.size = sizeof stats;
+  return stats;
+}
+static BuildCost costOf(const annudf_ivf_flat_build_stats &stats) {
+  return {stats.train_ms, stats.add_ms, stats.copy_ms, stats.pieces, stats.lists_on_device != 0};
+}
 
-static Index buildBy(const BuildCall &call, const Rows &rows, const BuildOptions &of,
-                     const std::optional<ProgressFunction> &function) {
-  const annudf_vectors base =
-      vectors(rows.address, rows.rows, rows.dims, parseElement(rows.element));
+/// \param backend  of a device; null: on the host.
+static std::pair<Index, BuildCost> buildOn(annudf_backend *backend, const annudf_vectors &base,
+                                           const BuildOptions &of,
+                                           const std::optional<ProgressFunction> &function) {
   Progress progress(function);
   annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
@@ -73,102 +65,52 @@ static Index buildBy(const BuildCall &call, const Rows &rows, const BuildOptions
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
-  const Outcome status = withoutGil([&] { return call(&base, of.nLists, &options, &index); });
+  annudf_ivf_flat_build_stats stats = noStats();
+  const Outcome status = withoutGil(
+      [&] { return annudf_ivf_flat_build(backend, &base, of.nLists, &options, &index, &stats); });
   Index result{IndexPtr(index)};
   progress.check(status);
-  return result;
+  return {std::move(result), costOf(stats)};
 }
 
 static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                    const BuildOptions &options, const std::optional<ProgressFunction> &function) {
-  return buildBy(annudf_ivf_flat_build, {address, rows, dims, element}, options, function);
+  return buildOn(nullptr, vectorsAt(address, rows, dims, element), options, function).first;
 }
 
-/// Milliseconds of training, adding, copying; pieces of a base in host memory, and whether the
-/// lists are on the device.
-using BuildCost = std::tuple<double, double, double, int64_t, bool>;
-
-static annudf_ivf_flat_build_stats noStats() {
-  annudf_ivf_flat_build_stats stats = {};
-  stats.size = sizeof stats;
-  return stats;
-}
-static BuildCost costOf(const annudf_ivf_flat_build_stats &stats) {
-  return {stats.train_ms, stats.add_ms, stats.copy_ms, stats.pieces, stats.lists_on_device != 0};
+static std::pair<Index, BuildCost> buildThere(const Backend &backend, Stream stream,
+                                              uintptr_t address, int64_t rows, int64_t dims,
+                                              const std::string &element,
+                                              const BuildOptions &options,
+                                              const std::optional<ProgressFunction> &function) {
+  return buildOn(backend.handle.get(),
+                 vectorsAt(address, rows, dims, element, placeOf(&backend, stream)), options,
+                 function);
 }
 
-/// A build that tells what it cost.
-using ToldBuildCall = std::function<annudf_status(
-    const annudf_vectors *, int64_t, const annudf_ivf_flat_build_options *,
-    annudf_ivf_flat_index **, annudf_ivf_flat_build_stats *)>;
-
-static std::pair<Index, BuildCost> buildAndTell(const ToldBuildCall &call, const Rows &rows,
-                                                const BuildOptions &options,
-                                                const std::optional<ProgressFunction> &function) {
-  annudf_ivf_flat_build_stats stats = noStats();
-  Index index = buildBy(
-      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
-          annudf_ivf_flat_index **made) { return call(base, lists, given, made, &stats); },
-      rows, options, function);
-  return {std::move(index), costOf(stats)};
-}
-
-static std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream,
-                                               uintptr_t address, int64_t rows, int64_t dims,
-                                               const std::string &element,
-                                               const BuildOptions &options,
-                                               const std::optional<ProgressFunction> &function) {
-  return buildAndTell(
-      [&](auto *base, auto lists, auto *given, auto **made, auto *stats) {
-        return annudf_ivf_flat_build_device(backend.handle.get(), base, lists, given, stream, made,
-                                            stats);
-      },
-      {address, rows, dims, element}, options, function);
-}
-
-static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr_t address,
-                                                 int64_t rows, int64_t dims,
-                                                 const std::string &element,
-                                                 const BuildOptions &options,
-                                                 const std::optional<ProgressFunction> &function) {
-  return buildAndTell(
-      [&](auto *base, auto lists, auto *given, auto **made, auto *stats) {
-        return annudf_ivf_flat_build_from_host(backend.handle.get(), base, lists, given, made,
-                                               stats);
-      },
-      {address, rows, dims, element}, options, function);
-}
-
-/// Rows of an exact search, and how they are stored.
-struct Stored {
-  Rows rows;
+/// How rows of an exact search are stored.
+struct Storing {
   std::optional<uintptr_t> ids;
   bool missingValues;
   int32_t threads;
   const std::optional<ProgressFunction> &function;
 };
 
-/// \param backend  of a device, or null.
-/// \param stream   none: the rows are at a host address.
+/// \param backend  of a device; null: on the host.
 static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
-                                               std::optional<uint64_t> stream, const Stored &of) {
-  const annudf_vectors dataset =
-      vectors(of.rows.address, of.rows.rows, of.rows.dims, parseElement(of.rows.element));
-  Progress progress(of.function);
+                                               const annudf_vectors &dataset, const Storing &how) {
+  Progress progress(how.function);
   annudf_brute_force_build_options options = {};
   options.size = sizeof options;
-  options.memory = stream ? ANNUDF_MEMORY_CUDA : ANNUDF_MEMORY_HOST;
-  options.threads = of.threads;
-  options.missing_values = of.missingValues;
+  options.threads = how.threads;
+  options.missing_values = how.missingValues;
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
   annudf_ivf_flat_build_stats stats = noStats();
-  const auto *ids = reinterpret_cast<const int64_t *>(of.ids.value_or(0));
-  const Outcome status = withoutGil([&] {
-    return annudf_brute_force_build(backend, &dataset, ids, &options, stream.value_or(0), &index,
-                                    &stats);
-  });
+  const auto *ids = reinterpret_cast<const int64_t *>(how.ids.value_or(0));
+  const Outcome status = withoutGil(
+      [&] { return annudf_brute_force_build(backend, &dataset, ids, &options, &index, &stats); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return {std::move(result), costOf(stats)};
@@ -177,22 +119,19 @@ static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
 static Index ofRows(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                     std::optional<uintptr_t> ids, bool missingValues, int32_t threads,
                     const std::optional<ProgressFunction> &function) {
-  return storeRowsOn(nullptr, std::nullopt,
-                     {{address, rows, dims, element}, ids, missingValues, threads, function})
+  return storeRowsOn(nullptr, vectorsAt(address, rows, dims, element),
+                     {ids, missingValues, threads, function})
       .first;
 }
 
 static std::pair<Index, BuildCost>
-storeRows(const Backend &backend, std::optional<uint64_t> stream, uintptr_t address, int64_t rows,
-          int64_t dims, const std::string &element, std::optional<uintptr_t> ids,
-          bool missingValues, int32_t threads, const std::optional<ProgressFunction> &function) {
-  return storeRowsOn(backend.handle.get(), stream,
-                     {{address, rows, dims, element}, ids, missingValues, threads, function});
+storeRows(const Backend &backend, Stream stream, uintptr_t address, int64_t rows, int64_t dims,
+          const std::string &element, std::optional<uintptr_t> ids, bool missingValues,
+          int32_t threads, const std::optional<ProgressFunction> &function) {
+  return storeRowsOn(backend.handle.get(),
+                     vectorsAt(address, rows, dims, element, placeOf(&backend, stream)),
+                     {ids, missingValues, threads, function});
 }
-
-using ExtendCall =
-    std::function<annudf_status(annudf_ivf_flat_index *, const annudf_vectors *, const int64_t *,
-                                const annudf_ivf_flat_extend_options *)>;
 
 /// What is added to an index, and what the work gives then.
 struct Addition {
@@ -202,12 +141,12 @@ struct Addition {
   bool allowRepeatedIds;
 };
 
-static Work extendingBy(ExtendCall call, nb::object self, const Rows &rows, Addition addition) {
-  const annudf_vectors more =
-      vectors(rows.address, rows.rows, rows.dims, parseElement(rows.element));
+/// \param on  where; null: on the host.
+static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
+                        const annudf_vectors &more, Addition addition) {
   annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   nb::object result = std::move(addition.result);
-  return {[=, owner = std::move(self), call = std::move(call), ids = addition.ids,
+  return {[=, owner = std::move(self), on = std::move(on), ids = addition.ids,
            function = std::move(addition.function), repeated = addition.allowRepeatedIds] {
             Progress progress(function);
             annudf_ivf_flat_extend_options options = {};
@@ -215,10 +154,9 @@ static Work extendingBy(ExtendCall call, nb::object self, const Rows &rows, Addi
             options.progress = &Progress::report;
             options.progress_user = &progress;
             options.allow_repeated_ids = repeated;
-            const Outcome status = withoutGil([&] {
-              return call(index, &more, reinterpret_cast<const int64_t *>(ids.value_or(0)),
-                          &options);
-            });
+            const auto *numbers = reinterpret_cast<const int64_t *>(ids.value_or(0));
+            const Outcome status = withoutGil(
+                [&] { return annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options); });
             progress.check(status);
           },
           std::move(result)};
@@ -228,40 +166,32 @@ static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t 
                       const std::string &element, std::optional<uintptr_t> ids,
                       std::optional<ProgressFunction> function, nb::object result,
                       bool allowRepeatedIds) {
-  return extendingBy(annudf_ivf_flat_extend, std::move(self), {address, rows, dims, element},
+  return extendingOn(nullptr, std::move(self), vectorsAt(address, rows, dims, element),
                      {ids, std::move(function), std::move(result), allowRepeatedIds});
 }
 
-static Work extendingThere(const Backend &backend, nb::object index, std::optional<uint64_t> stream,
+static Work extendingThere(const Backend &backend, nb::object index, Stream stream,
                            uintptr_t address, int64_t rows, int64_t dims,
                            const std::string &element, std::optional<uintptr_t> ids,
                            std::optional<ProgressFunction> function, nb::object result,
                            bool allowRepeatedIds) {
-  const auto call = [on = backend.handle, stream](
-                        annudf_ivf_flat_index *to, const annudf_vectors *more,
-                        const int64_t *numbers, const annudf_ivf_flat_extend_options *options) {
-    return stream ? annudf_ivf_flat_extend_device(on.get(), to, more, numbers, *stream, options)
-                  : annudf_ivf_flat_extend_from_host(on.get(), to, more, numbers, options);
-  };
-  return extendingBy(call, std::move(index), {address, rows, dims, element},
+  return extendingOn(backend.handle, std::move(index),
+                     vectorsAt(address, rows, dims, element, placeOf(&backend, stream)),
                      {ids, std::move(function), std::move(result), allowRepeatedIds});
 }
 
 /// \param on  where; null: on the host.
-static Work removingBy(std::shared_ptr<annudf_backend> on, nb::object self, uintptr_t address,
+static Work removingOn(std::shared_ptr<annudf_backend> on, nb::object self, uintptr_t address,
                        int64_t count, std::optional<ProgressFunction> function) {
   annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   return Work([=, owner = std::move(self), on = std::move(on),
                function = std::move(function)]() -> nb::object {
     Progress progress(function);
     const auto *ids = reinterpret_cast<const int64_t *>(address);
-    const auto number = static_cast<size_t>(count);
     int64_t removed = 0;
     const Outcome status = withoutGil([&] {
-      return on ? annudf_ivf_flat_remove_on_device(on.get(), index, ids, number, &Progress::report,
-                                                   &progress, &removed)
-                : annudf_ivf_flat_remove(index, ids, number, &Progress::report, &progress,
-                                         &removed);
+      return annudf_ivf_flat_remove(on.get(), index, ids, static_cast<size_t>(count),
+                                    &Progress::report, &progress, &removed);
     });
     progress.check(status);
     return nb::int_(removed);
@@ -270,26 +200,23 @@ static Work removingBy(std::shared_ptr<annudf_backend> on, nb::object self, uint
 
 static Work removing(nb::object self, uintptr_t ids, int64_t count,
                      std::optional<ProgressFunction> function) {
-  return removingBy(nullptr, std::move(self), ids, count, std::move(function));
+  return removingOn(nullptr, std::move(self), ids, count, std::move(function));
 }
 
 static Work removingThere(const Backend &backend, nb::object index, uintptr_t ids, int64_t count,
                           std::optional<ProgressFunction> function) {
-  return removingBy(backend.handle, std::move(index), ids, count, std::move(function));
+  return removingOn(backend.handle, std::move(index), ids, count, std::move(function));
 }
 
 void addBuilds(nb::class_<Backend> &backend) {
   using namespace nb::literals;
   backend
-      .def("build_index", &buildDevice, "stream"_a, "address"_a, "rows"_a, "dims"_a, "element"_a,
-           "options"_a, "progress"_a.none() = nb::none(),
-           "As Index.build, of a matrix at a device address that is written on `stream`. With it "
-           "comes \"\", or why it was built on the host, and milliseconds of training, adding, "
-           "copying.")
-      .def("build_index_from_host", &buildFromHost, "address"_a, "rows"_a, "dims"_a, "element"_a,
-           "options"_a, "progress"_a.none() = nb::none(),
-           "The same of a matrix at a host address, on the device. With it come also the pieces "
-           "in which it went there, and whether the lists are there.")
+      .def("build_index", &buildThere, "stream"_a.none(), "address"_a, "rows"_a, "dims"_a,
+           "element"_a, "options"_a, "progress"_a.none() = nb::none(),
+           "As Index.build, on the device, of a matrix at a device address that is written on "
+           "`stream`, or, where it is None, at a host address. With it come milliseconds of "
+           "training, adding, copying, the pieces in which a host's matrix went there, and whether "
+           "the lists are there.")
       .def("store_rows", &storeRows, "stream"_a.none(), "address"_a, "rows"_a, "dims"_a,
            "element"_a, "ids_address"_a.none() = nb::none(), "missing_values"_a = false,
            "threads"_a = 0, "progress"_a.none() = nb::none(),
@@ -410,7 +337,8 @@ void addIndex(nb::module_ &module) {
           nb::kw_only(), "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
           "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
           "missing_values"_a = false, "device_memory_limit"_a = 0,
-          "`device_memory_limit` is of Backend.build_index_from_host; 0: what is free there.");
+          "`device_memory_limit` is of Backend.build_index at a host address; 0: what is free "
+          "there.");
   nb::class_<Index>(module, "Index", "An IVF-Flat index.")
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, "options"_a,
                   "progress"_a.none() = nb::none(),

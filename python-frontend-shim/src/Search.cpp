@@ -77,40 +77,28 @@ template <class Call> void interruptibly(const Asked &asked, Call call) {
   progress.check(withoutGil([&] { return call(options); }));
 }
 
-/// Queries at an address.
-annudf_vectors vectorsAt(uintptr_t queries, int64_t rows, int64_t dims,
-                         const std::string &element) {
-  return {sizeof(annudf_vectors), reinterpret_cast<const void *>(queries), rows, dims,
-          parseElement(element)};
-}
-
-/// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
-template <class Call>
-annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
-                                       const std::string &element, const Asked &asked, Call call) {
-  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+/// `call` searches with options, and says what it cost.
+template <class Call> annudf_ivf_flat_search_stats runSearch(const Asked &asked, Call call) {
   annudf_ivf_flat_search_stats stats = emptyStats();
-  interruptibly(asked, [&](const annudf_ivf_flat_search_options &options) {
-    return call(matrix, options, stats);
-  });
+  interruptibly(
+      asked, [&](const annudf_ivf_flat_search_options &options) { return call(options, stats); });
   return stats;
 }
 
-annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
-                                    const Artifact &artifact, const Captures &captures,
-                                    uintptr_t queries, int64_t rows, int64_t dims,
-                                    const std::string &element, int64_t k, int64_t nProbes,
-                                    uintptr_t ids, uintptr_t distances, const Filter *filter,
-                                    const std::string &family, bool timeStages) {
-  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
-                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                       annudf_ivf_flat_search_stats &stats) {
-                     return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
-                                                   artifact.handle.get(), captures.handle.get(),
-                                                   &matrix, k, nProbes, &options,
-                                                   reinterpret_cast<int64_t *>(ids),
-                                                   reinterpret_cast<float *>(distances), &stats);
-                   });
+annudf_ivf_flat_search_stats
+search(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
+       uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
+       int64_t nProbes, uintptr_t ids, uintptr_t distances, Stream stream, const Filter *filter,
+       const std::string &family, bool timeStages, bool countPairs) {
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
+  return runSearch(
+      {filter, family.c_str(), timeStages, countPairs},
+      [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
+        return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                                      captures.handle.get(), &matrix, k, nProbes, &options,
+                                      reinterpret_cast<int64_t *>(ids),
+                                      reinterpret_cast<float *>(distances), &stats);
+      });
 }
 
 /// Offsets (int64), ids (int64) and distances (float32) as their bytes, and what it cost.
@@ -119,17 +107,17 @@ nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifac
                           const std::string &element, float radius, int64_t nProbes,
                           const Filter *filter, const std::string &family, bool timeStages) {
   std::unique_ptr<annudf_radius_neighbors, Destroyer<annudf_radius_neighbors_destroy>> result;
-  const annudf_ivf_flat_search_stats cost =
-      runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
-                [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                    annudf_ivf_flat_search_stats &stats) {
-                  annudf_radius_neighbors *made = nullptr;
-                  const annudf_status status = annudf_ivf_flat_radius_neighbors(
-                      self.handle.get(), index.handle.get(), artifact.handle.get(),
-                      captures.handle.get(), &matrix, radius, nProbes, &options, &made, &stats);
-                  result.reset(made);
-                  return status;
-                });
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+  const annudf_ivf_flat_search_stats cost = runSearch(
+      {filter, family.c_str(), timeStages},
+      [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
+        annudf_radius_neighbors *made = nullptr;
+        const annudf_status status = annudf_ivf_flat_radius_neighbors(
+            self.handle.get(), index.handle.get(), artifact.handle.get(), captures.handle.get(),
+            &matrix, radius, nProbes, &options, &made, &stats);
+        result.reset(made);
+        return status;
+      });
   const int64_t *offsets = annudf_radius_neighbors_offsets(result.get());
   const auto total = static_cast<size_t>(offsets[rows]);
   return nb::make_tuple(
@@ -152,37 +140,19 @@ Filter filterOf(const Backend &self, const Index &index, const Artifact &artifac
   return {std::move(made)};
 }
 
-annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &index,
-                                          const Artifact &artifact, const Captures &captures,
-                                          uintptr_t queries, int64_t rows, int64_t dims,
-                                          const std::string &element, int64_t k, int64_t nProbes,
-                                          uintptr_t ids, uintptr_t distances, uint64_t stream,
-                                          const Filter *filter, const std::string &family,
-                                          bool timeStages, bool countPairs) {
-  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages, countPairs},
-                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                       annudf_ivf_flat_search_stats &stats) {
-                     return annudf_ivf_flat_search_device(
-                         self.handle.get(), index.handle.get(), artifact.handle.get(),
-                         captures.handle.get(), &matrix, k, nProbes, &options,
-                         reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
-                         stream, &stats);
-                   });
-}
-
 std::pair<Prepared, annudf_ivf_flat_search_stats>
 prepare(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
         int64_t rows, int64_t dims, const std::string &element, int64_t k, int64_t nProbes,
-        uint64_t stream, const Filter *filter, const std::string &family, bool countPairs) {
-  const annudf_vectors shape = vectorsAt(0, rows, dims, element);
+        Stream stream, const Filter *filter, const std::string &family, bool countPairs) {
+  const annudf_vectors shape = vectorsAt(0, rows, dims, element, placeOf(&self, stream));
   const annudf_ivf_flat_search_options options =
       Asked{filter, family.c_str(), false, countPairs}.options();
   annudf_ivf_flat_search_stats stats = emptyStats();
   annudf_ivf_flat_prepared *made = nullptr;
   const Outcome status = withoutGil([&] {
     return annudf_ivf_flat_prepare(self.handle.get(), index.handle.get(), artifact.handle.get(),
-                                   captures.handle.get(), &shape, k, nProbes, &options, stream,
-                                   &made, &stats);
+                                   captures.handle.get(), &shape, k, nProbes, &options, &made,
+                                   &stats);
   });
   check(status);
   return {Prepared{decltype(Prepared::handle)(made)}, stats};
@@ -211,15 +181,15 @@ annudf_ivf_flat_search_stats statsOfRuns(const Prepared &self) {
 annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &index,
                                            const Artifact &artifact, const Captures &captures,
                                            uintptr_t queries, int64_t rows, int64_t dims,
-                                           const std::string &element, uintptr_t distances) {
-  return runSearch(queries, rows, dims, element, {},
-                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                       annudf_ivf_flat_search_stats &stats) {
-                     return annudf_ivf_flat_distances(self.handle.get(), index.handle.get(),
-                                                      artifact.handle.get(), captures.handle.get(),
-                                                      &matrix, &options,
-                                                      reinterpret_cast<float *>(distances), &stats);
-                   });
+                                           const std::string &element, uintptr_t distances,
+                                           Stream stream) {
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
+  return runSearch(
+      {}, [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
+        return annudf_ivf_flat_distances(self.handle.get(), index.handle.get(),
+                                         artifact.handle.get(), captures.handle.get(), &matrix,
+                                         &options, reinterpret_cast<float *>(distances), &stats);
+      });
 }
 
 /// The distance of a vector at `x` to one at `y`, both in host memory.
@@ -235,21 +205,6 @@ float distanceOfPair(const Backend &self, const Artifact &artifact, const Captur
   });
   check(status);
   return distance;
-}
-
-annudf_ivf_flat_search_stats everyDistanceDevice(const Backend &self, const Index &index,
-                                                 const Artifact &artifact, const Captures &captures,
-                                                 uintptr_t queries, int64_t rows, int64_t dims,
-                                                 const std::string &element, uintptr_t distances,
-                                                 uint64_t stream) {
-  return runSearch(queries, rows, dims, element, {},
-                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                       annudf_ivf_flat_search_stats &stats) {
-                     return annudf_ivf_flat_distances_device(
-                         self.handle.get(), index.handle.get(), artifact.handle.get(),
-                         captures.handle.get(), &matrix, &options,
-                         reinterpret_cast<float *>(distances), stream, &stats);
-                   });
 }
 
 annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &artifact,
@@ -273,11 +228,11 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
   return stats;
 }
 
-/// \param backend  of a device, or null for addresses of the host.
-void mergePartsOn(annudf_backend *backend, uintptr_t distances, uintptr_t ids,
+/// \param backend  of the addresses' device, or null for those of the host.
+void mergePartsAt(const Backend *backend, Stream stream, uintptr_t distances, uintptr_t ids,
                   uintptr_t outDistances, uintptr_t outIds, int64_t parts, int64_t queries,
                   int64_t found, const std::vector<int64_t> &translations, bool isLargestBest,
-                  int64_t k, uint64_t stream, int32_t threads) {
+                  int64_t k, int32_t threads) {
   annudf_partial_results given = {};
   given.size = sizeof given;
   given.ids = reinterpret_cast<const int64_t *>(ids);
@@ -285,11 +240,12 @@ void mergePartsOn(annudf_backend *backend, uintptr_t distances, uintptr_t ids,
   given.parts = parts, given.queries = queries, given.k = found;
   given.translations = translations.empty() ? nullptr : translations.data();
   given.order = isLargestBest ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN;
-  given.memory = backend ? ANNUDF_MEMORY_CUDA : ANNUDF_MEMORY_HOST;
+  given.place = placeOf(backend, stream);
   given.threads = threads;
   check(withoutGil([&] {
-    return annudf_merge_parts(backend, &given, k, reinterpret_cast<int64_t *>(outIds),
-                              reinterpret_cast<float *>(outDistances), stream);
+    return annudf_merge_parts(backend ? backend->handle.get() : nullptr, &given, k,
+                              reinterpret_cast<int64_t *>(outIds),
+                              reinterpret_cast<float *>(outDistances));
   }));
 }
 
@@ -297,16 +253,16 @@ void mergeParts(uintptr_t distances, uintptr_t ids, uintptr_t outDistances, uint
                 int64_t parts, int64_t queries, int64_t found,
                 const std::vector<int64_t> &translations, bool isLargestBest, int64_t k,
                 int32_t threads) {
-  mergePartsOn(nullptr, distances, ids, outDistances, outIds, parts, queries, found, translations,
-               isLargestBest, k, 0, threads);
+  mergePartsAt(nullptr, std::nullopt, distances, ids, outDistances, outIds, parts, queries, found,
+               translations, isLargestBest, k, threads);
 }
 
 void mergePartsThere(const Backend &self, uintptr_t distances, uintptr_t ids,
                      uintptr_t outDistances, uintptr_t outIds, int64_t parts, int64_t queries,
                      int64_t found, const std::vector<int64_t> &translations, bool isLargestBest,
                      int64_t k, uint64_t stream) {
-  mergePartsOn(self.handle.get(), distances, ids, outDistances, outIds, parts, queries, found,
-               translations, isLargestBest, k, stream, 0);
+  mergePartsAt(&self, stream, distances, ids, outDistances, outIds, parts, queries, found,
+               translations, isLargestBest, k, 0);
 }
 
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
@@ -429,8 +385,11 @@ void addSearch(nb::module_ &module) {
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
-           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
-           "Searches with queries and results at host addresses.")
+           "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
+           "time_stages"_a = false, "count_pairs"_a = true,
+           "Searches with queries and results at host addresses. With a stream they are at device "
+           "addresses and the search is enqueued there: the memory must live until the stream has "
+           "got there. With `time_stages` it waits.")
       .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
            "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
@@ -443,25 +402,18 @@ void addSearch(nb::module_ &module) {
            "what its searches cost.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
-      .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
-           "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
-           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
-           "count_pairs"_a = true,
-           "Enqueues a search with queries and results at device addresses on `stream`. The memory "
-           "must live until the stream has got there. With `time_stages` it waits.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,
-           "element"_a, "k"_a, "n_probes"_a, "stream"_a, "filter"_a.none() = nb::none(),
-           "family"_a = "", "count_pairs"_a = true,
-           "Checks and makes what searches with so many queries need; 0 is the CPU's stream.")
+           "element"_a, "k"_a, "n_probes"_a, "stream"_a.none() = nb::none(),
+           "filter"_a.none() = nb::none(), "family"_a = "", "count_pairs"_a = true,
+           "Checks and makes what searches with so many queries need, enqueued on `stream`; a CPU "
+           "has none.")
       .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
-           "rows"_a, "dims"_a, "element"_a, "distances"_a,
-           "Every distance, rows x index.size, at a host address; ids are those of a build.")
+           "rows"_a, "dims"_a, "element"_a, "distances"_a, "stream"_a.none() = nb::none(),
+           "Every distance, rows x index.size, at a host address; ids are those of a build. With a "
+           "stream queries and distances are at device addresses, and it is enqueued there.")
       .def("distance", &distanceOfPair, "artifact"_a, "captures"_a, "dims"_a, "x"_a,
            "element_of_x"_a, "y"_a, "element_of_y"_a,
            "The distance of a vector at a host address to another.")
-      .def("distances_device", &everyDistanceDevice, "index"_a, "artifact"_a, "captures"_a,
-           "queries"_a, "rows"_a, "dims"_a, "element"_a, "distances"_a, "stream"_a,
-           "Enqueues the same with queries and distances at device addresses on `stream`.")
       .def("precompile", &precompile, "artifact"_a, "element"_a,
            "Makes the kernel of metric and element type, so that no search waits for it.")
       .def("allocate", &allocate, "size"_a, "stream"_a,

@@ -23,10 +23,8 @@ struct Explanation {
 Explanation explain(const Artifact &artifact, const Captures &captures, uintptr_t query,
                     const std::string &queryElement, uintptr_t row, const std::string &rowElement,
                     int64_t dims, int64_t queryNumber, int64_t rowId, int64_t list) {
-  const annudf_vectors x = {sizeof x, reinterpret_cast<const void *>(query), 1, dims,
-                            parseElement(queryElement)};
-  const annudf_vectors y = {sizeof y, reinterpret_cast<const void *>(row), 1, dims,
-                            parseElement(rowElement)};
+  const annudf_vectors x = vectorsAt(query, 1, dims, queryElement);
+  const annudf_vectors y = vectorsAt(row, 1, dims, rowElement);
   const annudf_explain_options options = {sizeof options, queryNumber, rowId, list};
   annudf_explanation *made = nullptr;
   const Outcome status = withoutGil([&] {
@@ -56,8 +54,7 @@ nb::list fieldOf(const Explanation &self, int64_t field) {
 std::string nanExample(const Index &index, const Artifact &artifact, const Captures &captures,
                        uintptr_t queries, int64_t rows, int64_t dims, const std::string &element,
                        const annudf_ivf_flat_search_stats &stats) {
-  const annudf_vectors matrix = {sizeof matrix, reinterpret_cast<const void *>(queries), rows, dims,
-                                 parseElement(element)};
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   annudf_buffer *text = nullptr;
   const Outcome status = withoutGil([&] {
     return annudf_ivf_flat_nan_example(index.handle.get(), artifact.handle.get(),

@@ -135,6 +135,22 @@ int32_t parseCoarse(const std::string &name) {
   return coarse;
 }
 
+annudf_place placeOf(const Backend *backend, Stream stream) {
+  if (!stream)
+    return {};
+  return {ANNUDF_MEMORY_CUDA, backend ? annudf_backend_device(backend->handle.get()) : 0, *stream};
+}
+
+annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
+                         const annudf_place &place) {
+  return {sizeof(annudf_vectors),
+          reinterpret_cast<const void *>(address),
+          rows,
+          dims,
+          parseElement(element),
+          place};
+}
+
 int Progress::report(void *self, const char *stage, double done) {
   return static_cast<Progress *>(self)->report(stage, done);
 }

@@ -180,6 +180,14 @@ private:
   Clock::time_point last = Clock::now();
 };
 
+/// Where an array is: in memory of the backend's device, with the stream of the work on it, or,
+/// where there is no stream, in host memory.
+using Stream = std::optional<uint64_t>;
+annudf_place placeOf(const Backend *backend, Stream stream);
+/// A matrix at an address there.
+annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
+                         const annudf_place &place = {});
+
 annudf_ivf_flat_search_stats emptyStats();
 
 /// The builds that a backend offers.

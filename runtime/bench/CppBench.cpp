@@ -134,7 +134,7 @@ void searches(int count) {
   const auto throughC = [&] {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
-    const annudf_vectors rows = {sizeof rows, query.data(), 1, kDims, ANNUDF_ELEMENT_F32};
+    const annudf_vectors rows = {sizeof rows, query.data(), 1, kDims, ANNUDF_ELEMENT_F32, {}};
     if (annudf_ivf_flat_search(backend.c(), index.c(), entry->code.c(), entry->captures.get(),
                                &rows, kK, 1, &options, neighbors.data(), distances.data(),
                                nullptr) != ANNUDF_OK)

@@ -320,7 +320,7 @@ TEST(DeviceUdf, FromAnArtifact) {
   value.size = sizeof value;
   ASSERT_EQ(outcome(annudf_device_udf_capture_value(&udf, 0, &value)), "ok");
   EXPECT_STREQ(value.name, "w");
-  EXPECT_EQ(value.memory, ANNUDF_MEMORY_CUDA);
+  EXPECT_EQ(value.place.memory, ANNUDF_MEMORY_CUDA);
   EXPECT_EQ(value.bytes, 512u);
 }
 

@@ -58,7 +58,7 @@ protected:
     const annudf_vectors base = view(kRows);
     annudf_ivf_flat_build_options options = {};
     options.size = sizeof options, options.threads = kThreads, options.kmeans_n_iters = 2;
-    return annudf_ivf_flat_build(&base, 5, &options, out);
+    return annudf_ivf_flat_build(nullptr, &base, 5, &options, out, nullptr);
   }
   annudf_status bind(annudf_captures **out) const {
     const annudf_extents extents = {sizeof extents, kDims, 0, 0};
@@ -190,7 +190,7 @@ TEST_F(Faults, MemoryOfExtend) {
   Work work;
   work.run = [&] {
     const annudf_vectors more = view(300);
-    return annudf_ivf_flat_extend(grown, &more, nullptr, nullptr);
+    return annudf_ivf_flat_extend(nullptr, grown, &more, nullptr, nullptr);
   };
   work.reset = load;
   work.look = [&](annudf_status status) -> std::string {
@@ -219,7 +219,8 @@ TEST_F(Faults, MemoryOfRemove) {
   std::iota(gone.begin(), gone.end(), 5);
   Work work;
   work.run = [&] {
-    return annudf_ivf_flat_remove(shrunk, gone.data(), gone.size(), nullptr, nullptr, nullptr);
+    return annudf_ivf_flat_remove(nullptr, shrunk, gone.data(), gone.size(), nullptr, nullptr,
+                                  nullptr);
   };
   work.reset = load;
   work.look = [&](annudf_status status) -> std::string {

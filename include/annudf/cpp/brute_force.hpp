@@ -62,21 +62,20 @@ struct index_params {
 };
 
 namespace impl {
-/// \param memory, stream  where the rows are, and where what has written them is enqueued.
 inline index stored(const index_params &params, annudf_backend *on, const annudf_vectors &rows,
-                    std::span<const std::int64_t> ids, annudf_memory memory, std::uint64_t stream) {
+                    std::span<const std::int64_t> ids) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
     throw error(errc::usage,
                 std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
   detail::reporting reporting(params.progress, params.stop);
   annudf_brute_force_build_options options = {};
   options.size = sizeof options;
-  options.memory = memory, options.threads = params.threads;
+  options.threads = params.threads;
   options.missing_values = params.missing_values;
   options.progress = reporting.function(), options.progress_user = reporting.user();
   annudf_ivf_flat_index *made = nullptr;
   const annudf_status status = annudf_brute_force_build(
-      on, &rows, ids.empty() ? nullptr : ids.data(), &options, stream, &made, nullptr);
+      on, &rows, ids.empty() ? nullptr : ids.data(), &options, &made, nullptr);
   ivf_flat::index result(made);
   reporting.check(status);
   return {std::move(result), params.metric};
@@ -87,19 +86,18 @@ inline index stored(const index_params &params, annudf_backend *on, const annudf
 /// \param ids  one for each row, 0 or above and different; empty: 0, 1, ....
 inline index build(const index_params &params, const vectors &dataset,
                    std::span<const std::int64_t> ids = {}) {
-  return impl::stored(params, nullptr, dataset.c(), ids, ANNUDF_MEMORY_HOST, 0);
+  return impl::stored(params, nullptr, dataset.c(), ids);
 }
 /// The same of rows in device memory, which stay there, when the stream has got to where they are
 /// written.
 inline index build(const index_params &params, const device_vectors &dataset,
                    std::span<const std::int64_t> ids = {}) {
-  return impl::stored(params, backend::shared(dataset.device()).c(), dataset.c(), ids,
-                      ANNUDF_MEMORY_CUDA, dataset.stream().c());
+  return impl::stored(params, backend::shared(dataset.device()).c(), dataset.c(), ids);
 }
 /// The same of rows in host memory, which go to the backend's device a piece at a time.
 inline index build(const index_params &params, const vectors &dataset, const backend &on,
                    std::span<const std::int64_t> ids = {}) {
-  return impl::stored(params, on.c(), dataset.c(), ids, ANNUDF_MEMORY_HOST, 0);
+  return impl::stored(params, on.c(), dataset.c(), ids);
 }
 
 namespace impl {
@@ -135,19 +133,34 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
   ivf_flat::search(in.rows(), queries, k, distances, neighbors, impl::one_list(in, params));
 }
 
+namespace impl {
+inline void knn(const backend &on, const annudf_vectors &dataset, const annudf_vectors &queries,
+                std::int64_t k, float *distances, std::int64_t *neighbors,
+                const search_params &params) {
+  detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims,
+                        params);
+  call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &dataset, &queries,
+                                     k, call.options(), neighbors, distances, call.stats()));
+}
+} // namespace impl
+
 /// The k best of all rows of `dataset` for each query, in one call, which stores a piece of the
 /// rows at a time. Who searches the same rows again builds an index once.
 inline search_result knn(const vectors &dataset, const vectors &queries, std::int64_t k,
                          const search_params &params = {}) {
   search_result found = detail::room_for(queries.rows(), k);
-  const backend &on = detail::host_or(params.backend);
-  detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
-                        params);
-  const annudf_vectors base = dataset.c(), rows = queries.c();
-  call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &base, &rows, k,
-                                     call.options(), found.neighbors.data(), found.distances.data(),
-                                     call.stats()));
+  impl::knn(detail::host_or(params.backend), dataset.c(), queries.c(), k, found.distances.data(),
+            found.neighbors.data(), params);
   return found;
+}
+/// The same of rows and queries in device memory: enqueued on the queries' stream, when the rows'
+/// stream has got to where they are written. The rows are copied on the device.
+inline void knn(const device_vectors &dataset, const device_vectors &queries, std::int64_t k,
+                device_matrix_view<float> distances, device_matrix_view<std::int64_t> neighbors,
+                const search_params &params = {}) {
+  detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
+  impl::knn(detail::device_or(params.backend, queries.device()), dataset.c(), queries.c(), k,
+            distances.data(), neighbors.data(), params);
 }
 
 } // namespace brute_force

@@ -164,7 +164,7 @@ public:
     value.data = data_, value.bytes = bytes_;
     value.origin = origin_.empty() ? nullptr : origin_.c_str();
     if (on_device_) {
-      value.memory = ANNUDF_MEMORY_CUDA, value.device = device_;
+      value.place = {ANNUDF_MEMORY_CUDA, device_, 0};
       value.owner = new std::shared_ptr<const void>(owner_);
       value.release = [](void *kept) { delete static_cast<std::shared_ptr<const void> *>(kept); };
     }

@@ -78,15 +78,15 @@ inline annudf_ivf_flat_build_options options_of(const index_params &params,
   return c;
 }
 
-/// An index that a device builds: `build` takes options, index and statistics of the C API.
-template <class Build>
-index built_there(const index_params &params, build_stats *stats, const Build &build) {
+/// \param on  where; null: on the host.
+inline index built(const index_params &params, annudf_backend *on, const annudf_vectors &base,
+                   build_stats *stats) {
   detail::reporting reporting(params.progress, params.stop);
   const annudf_ivf_flat_build_options c = options_of(params, reporting);
   annudf_ivf_flat_build_stats cost = {};
   cost.size = sizeof cost;
   annudf_ivf_flat_index *made = nullptr;
-  const annudf_status status = build(&c, &made, &cost);
+  const annudf_status status = annudf_ivf_flat_build(on, &base, params.n_lists, &c, &made, &cost);
   index result(made);
   reporting.check(status);
   if (stats)
@@ -99,14 +99,7 @@ index built_there(const index_params &params, build_stats *stats, const Build &b
 
 /// Clusters the rows into lists, and adds them with the ids 0, 1, ....
 inline index build(const index_params &params, const vectors &base) {
-  detail::reporting reporting(params.progress, params.stop);
-  const annudf_ivf_flat_build_options c = impl::options_of(params, reporting);
-  const annudf_vectors rows = base.c();
-  annudf_ivf_flat_index *made = nullptr;
-  const annudf_status status = annudf_ivf_flat_build(&rows, params.n_lists, &c, &made);
-  index result(made);
-  reporting.check(status);
-  return result;
+  return impl::built(params, nullptr, base.c(), nullptr);
 }
 
 /// The same of rows in device memory, built there, when the stream has got to where they are
@@ -114,15 +107,7 @@ inline index build(const index_params &params, const vectors &base) {
 /// \param stats  filled where it is given.
 inline index build(const index_params &params, const device_vectors &base,
                    build_stats *stats = nullptr) {
-  const backend &on = backend::shared(base.device());
-  const annudf_vectors rows = base.c();
-  return impl::built_there(params, stats,
-                           [&](const annudf_ivf_flat_build_options *options,
-                               annudf_ivf_flat_index **made, annudf_ivf_flat_build_stats *cost) {
-                             return annudf_ivf_flat_build_device(on.c(), &rows, params.n_lists,
-                                                                 options, base.stream().c(), made,
-                                                                 cost);
-                           });
+  return impl::built(params, backend::shared(base.device()).c(), base.c(), stats);
 }
 
 /// The same of rows in host memory, built on a device within params.device_memory_limit, which may
@@ -130,30 +115,34 @@ inline index build(const index_params &params, const device_vectors &base,
 /// has no room for the lists they are on the host.
 inline index build(const index_params &params, const vectors &base, const backend &on,
                    build_stats *stats = nullptr) {
-  const annudf_vectors rows = base.c();
-  return impl::built_there(params, stats,
-                           [&](const annudf_ivf_flat_build_options *options,
-                               annudf_ivf_flat_index **made, annudf_ivf_flat_build_stats *cost) {
-                             return annudf_ivf_flat_build_from_host(on.c(), &rows, params.n_lists,
-                                                                    options, made, cost);
-                           });
+  return impl::built(params, on.c(), base.c(), stats);
 }
 
 namespace impl {
 
-/// `call` gives ids and options of the C API.
-template <class Extend>
-void extended(std::int64_t rows, std::span<const std::int64_t> ids, const extend_params &params,
-              const Extend &call) {
-  if (!ids.empty() && std::int64_t(ids.size()) != rows)
+/// \param on  where; null: on the host.
+inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
+                     std::span<const std::int64_t> ids, const extend_params &params) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
     throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows) + " rows");
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
   detail::reporting reporting(params.progress, params.stop);
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;
   options.progress = reporting.function(), options.progress_user = reporting.user();
   options.allow_repeated_ids = params.allow_repeated_ids;
-  reporting.check(call(ids.empty() ? nullptr : ids.data(), &options));
+  reporting.check(
+      annudf_ivf_flat_extend(on, to.c(), &rows, ids.empty() ? nullptr : ids.data(), &options));
+}
+
+/// \param on  where; null: on the host.
+inline std::int64_t removed(index &from, annudf_backend *on, std::span<const std::int64_t> ids,
+                            const remove_params &params) {
+  detail::reporting reporting(params.progress, params.stop);
+  std::int64_t count = 0;
+  reporting.check(annudf_ivf_flat_remove(on, from.c(), ids.data(), ids.size(), reporting.function(),
+                                         reporting.user(), &count));
+  return count;
 }
 
 } // namespace impl
@@ -162,10 +151,7 @@ void extended(std::int64_t rows, std::span<const std::int64_t> ids, const extend
 /// \param ids  one for each row, 0 or above; none: they go on from row_extent().
 inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
                    const extend_params &params = {}) {
-  const annudf_vectors c = rows.c();
-  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
-    return annudf_ivf_flat_extend(to.c(), &c, numbers, options);
-  });
+  impl::extended(to, nullptr, rows.c(), ids, params);
 }
 
 /// The same on a device, where the lists stay if they are there (index::device()): they are the
@@ -173,21 +159,14 @@ inline void extend(index &to, const vectors &rows, std::span<const std::int64_t>
 template <std::same_as<backend> Backend> // So that {} is no backend but no ids.
 void extend(index &to, const vectors &rows, const Backend &on,
             std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
-  const annudf_vectors c = rows.c();
-  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
-    return annudf_ivf_flat_extend_from_host(on.c(), to.c(), &c, numbers, options);
-  });
+  impl::extended(to, on.c(), rows.c(), ids, params);
 }
 
 /// The same of rows in device memory, when their stream has got to where they are written.
 /// \param ids  in host memory.
 inline void extend(index &to, const device_vectors &rows, std::span<const std::int64_t> ids = {},
                    const extend_params &params = {}) {
-  const backend &on = backend::shared(rows.device());
-  const annudf_vectors c = rows.c();
-  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
-    return annudf_ivf_flat_extend_device(on.c(), to.c(), &c, numbers, rows.stream().c(), options);
-  });
+  impl::extended(to, backend::shared(rows.device()).c(), rows.c(), ids, params);
 }
 
 /// Removes every row that has one of these ids; one that no row has is passed over. The others keep
@@ -196,11 +175,7 @@ inline void extend(index &to, const device_vectors &rows, std::span<const std::i
 /// \returns how many rows went, of which several may share an id.
 inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
                            const remove_params &params = {}) {
-  detail::reporting reporting(params.progress, params.stop);
-  std::int64_t removed = 0;
-  reporting.check(annudf_ivf_flat_remove(from.c(), ids.data(), ids.size(), reporting.function(),
-                                         reporting.user(), &removed));
-  return removed;
+  return impl::removed(from, nullptr, ids, params);
 }
 
 /// The same on a device, where the lists stay if they are there (index::device()): they are what
@@ -209,11 +184,7 @@ inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
 template <std::same_as<backend> Backend> // As of extend().
 std::int64_t remove(index &from, std::span<const std::int64_t> ids, const Backend &on,
                     const remove_params &params = {}) {
-  detail::reporting reporting(params.progress, params.stop);
-  std::int64_t removed = 0;
-  reporting.check(annudf_ivf_flat_remove_on_device(
-      on.c(), from.c(), ids.data(), ids.size(), reporting.function(), reporting.user(), &removed));
-  return removed;
+  return impl::removed(from, on.c(), ids, params);
 }
 
 /// Writes one file, whole or not at all.
@@ -238,15 +209,22 @@ inline const detail::binding &metric_of(const index &in, const search_params &pa
   return search_access::of(params.metric, in.metric());
 }
 
-/// A search in host memory, for which there is room.
-inline void search(const index &in, const vectors &queries, std::int64_t k, float *distances,
-                   std::int64_t *neighbors, const search_params &params) {
-  const backend &on = detail::host_or(params.backend);
+/// A search where the queries are, for whose results there is room.
+inline void search(const index &in, const backend &on, const annudf_vectors &queries,
+                   std::int64_t k, float *distances, std::int64_t *neighbors,
+                   const search_params &params) {
   prepared call(metric_of(in, params), on, in.dim(), params);
-  const annudf_vectors rows = queries.c();
-  call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
+  call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &queries, k,
                                      params.n_probes, call.options(), neighbors, distances,
                                      call.stats()));
+}
+
+/// The same with every distance.
+inline void distances(const index &in, const backend &on, const annudf_vectors &queries, float *out,
+                      const search_params &params) {
+  prepared call(metric_of(in, params), on, in.dim(), params);
+  call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &queries,
+                                        call.options(), out, call.stats()));
 }
 
 } // namespace impl
@@ -255,7 +233,8 @@ inline void search(const index &in, const vectors &queries, std::int64_t k, floa
 inline search_result search(const index &in, const vectors &queries, std::int64_t k,
                             const search_params &params = {}) {
   search_result found = detail::room_for(queries.rows(), k);
-  impl::search(in, queries, k, found.distances.data(), found.neighbors.data(), params);
+  impl::search(in, detail::host_or(params.backend), queries.c(), k, found.distances.data(),
+               found.neighbors.data(), params);
   return found;
 }
 
@@ -264,7 +243,8 @@ inline void search(const index &in, const vectors &queries, std::int64_t k,
                    std::span<float> distances, std::span<std::int64_t> neighbors,
                    const search_params &params = {}) {
   detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
-  impl::search(in, queries, k, distances.data(), neighbors.data(), params);
+  impl::search(in, detail::host_or(params.backend), queries.c(), k, distances.data(),
+               neighbors.data(), params);
 }
 
 /// The same with queries and results in memory of a CUDA device: enqueued on the queries' stream
@@ -274,12 +254,8 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
                    device_matrix_view<float> distances, device_matrix_view<std::int64_t> neighbors,
                    const search_params &params = {}) {
   detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
-  const backend &on = detail::device_or(params.backend, queries.device());
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
-  const annudf_vectors rows = queries.c();
-  call.finish(annudf_ivf_flat_search_device(on.c(), in.c(), call.artifact(), call.captures(), &rows,
-                                            k, params.n_probes, call.options(), neighbors.data(),
-                                            distances.data(), queries.stream().c(), call.stats()));
+  impl::search(in, detail::device_or(params.backend, queries.device()), queries.c(), k,
+               distances.data(), neighbors.data(), params);
 }
 
 /// A search whose arguments but the vectors were checked once. It holds index, metric, filter and
@@ -331,11 +307,13 @@ private:
                   std::int64_t k, const search_params &params)
       : shape_(shape), stream_(stream), device_(on.device()), k_(k) {
     impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
-    const annudf_vectors rows = shape.c();
+    annudf_vectors rows = shape.c();
+    if (device_ >= 0)
+      rows.place = {ANNUDF_MEMORY_CUDA, device_, stream.c()};
     annudf_ivf_flat_prepared *made = nullptr;
     const annudf_status status =
         annudf_ivf_flat_prepare(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
-                                params.n_probes, call.options(), stream.c(), &made, call.stats());
+                                params.n_probes, call.options(), &made, call.stats());
     handle_.reset(made);
     call.finish(status);
   }
@@ -441,11 +419,7 @@ inline std::int64_t tune_n_probes(const index &in, const vectors &queries, std::
 inline matrix<float> distances(const index &in, const vectors &queries,
                                const search_params &params = {}) {
   matrix<float> all(queries.rows(), in.size(), "distances");
-  const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
-  const annudf_vectors rows = queries.c();
-  call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &rows,
-                                        call.options(), all.data(), call.stats()));
+  impl::distances(in, detail::host_or(params.backend), queries.c(), all.data(), params);
   return all;
 }
 
@@ -457,12 +431,8 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
                                  std::to_string(out.cols()) + ", it must be " +
                                  std::to_string(queries.rows()) + " queries x " +
                                  std::to_string(in.size()) + " rows");
-  const backend &on = detail::device_or(params.backend, queries.device());
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
-  const annudf_vectors rows = queries.c();
-  call.finish(annudf_ivf_flat_distances_device(on.c(), in.c(), call.artifact(), call.captures(),
-                                               &rows, call.options(), out.data(),
-                                               queries.stream().c(), call.stats()));
+  impl::distances(in, detail::device_or(params.backend, queries.device()), queries.c(), out.data(),
+                  params);
 }
 
 /// The rows that a filter of code keeps, as the index is now. If the index was extended since, the

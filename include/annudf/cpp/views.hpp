@@ -267,7 +267,7 @@ public:
   std::int64_t dims() const noexcept { return dims_; }
   annudf::element element() const noexcept { return element_; }
   annudf_vectors c() const noexcept {
-    return {sizeof(annudf_vectors), data_, rows_, dims_, std::int32_t(element_)};
+    return {sizeof(annudf_vectors), data_, rows_, dims_, std::int32_t(element_), {}};
   }
 
 private:
@@ -295,7 +295,12 @@ public:
   cuda_stream stream() const noexcept { return stream_; }
   std::int32_t device() const noexcept { return device_; }
   annudf_vectors c() const noexcept {
-    return {sizeof(annudf_vectors), data_, rows_, dims_, std::int32_t(element_)};
+    return {sizeof(annudf_vectors),
+            data_,
+            rows_,
+            dims_,
+            std::int32_t(element_),
+            {ANNUDF_MEMORY_CUDA, device_, stream_.c()}};
   }
 
 private:

@@ -141,7 +141,7 @@ class Recall:
         neighbors, distances = np.empty(shape, np.int64), np.empty(shape, np.float32)
         engine: Any = self._call.engine
         stats = self._call.run(
-            lambda *arguments: engine.search(*arguments, "", told),
+            lambda *arguments: engine.search(*arguments[:-1], None, arguments[-1], "", told),
             self._k,
             probes,
             neighbors.ctypes.data,

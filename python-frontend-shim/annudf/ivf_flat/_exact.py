@@ -60,8 +60,7 @@ def every_distance(
         return result
     arguments = (core, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, seen.address)
     run(
-        lambda: engine.distances(*arguments),
-        lambda: engine.distances_device(*arguments, stream),
+        lambda there: engine.distances(*arguments, there),
         (rows, seen),
         device,
         stream,

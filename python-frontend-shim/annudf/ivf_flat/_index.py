@@ -256,11 +256,8 @@ def build_of(
         if device == CPU:
             core = _core.Index.build(*arguments)
         else:
-            engine = backends.backend(device)
-            if on_host:
-                core, cost = engine.build_index_from_host(*arguments)
-            else:
-                core, cost = engine.build_index(transfer.ready_stream(rows, "dataset", place), *arguments)
+            stream = None if on_host else transfer.ready_stream(rows, "dataset", place)
+            core, cost = backends.backend(device).build_index(stream, *arguments)
             logger.debug(
                 "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying, "
                 "%d pieces, lists on the %s",

@@ -122,8 +122,11 @@ def knn_merge_parts(
         k,
     )
     run(
-        lambda: merge_parts(*arguments, backends.get_num_threads()),
-        lambda: backends.backend(device).merge_parts(*arguments, stream),
+        lambda there: (
+            merge_parts(*arguments, backends.get_num_threads())
+            if there is None
+            else backends.backend(device).merge_parts(*arguments, there)
+        ),
         views,
         device,
         stream,

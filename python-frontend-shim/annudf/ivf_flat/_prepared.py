@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from annudf import _arrays
-from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
+from annudf._arrays import CPU, ELEMENT_OF_DTYPE, Device, PackedBits, View
 from annudf._arrays.plain import Address, plain_library
 from annudf._devices import backends
 from annudf._metric import nan as _nan
@@ -101,7 +101,7 @@ def prepare(
                 ELEMENT_OF_DTYPE[rows.dtype],
                 found.k,
                 found.n_probes,
-                found.stream,
+                None if device == CPU else found.stream,
                 chosen,
                 search_params.family or "",
                 search_params.on_nan != "skip",

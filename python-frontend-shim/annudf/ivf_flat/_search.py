@@ -301,8 +301,11 @@ def search(
 
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
-            lambda: engine.search(*arguments, chosen, family, counts),
-            lambda: engine.search_device(*arguments, stream, chosen, family, waits, count_pairs),
+            lambda there: (
+                engine.search(*arguments, None, chosen, family, counts)
+                if there is None
+                else engine.search(*arguments, there, chosen, family, waits, count_pairs)
+            ),
             views,
             device,
             stream,
@@ -392,25 +395,24 @@ def refuse_shared(queries: View, distances: View, neighbors: View) -> None:
 
 
 def run(
-    on_host: Callable[[], _T],
-    on_device: Callable[[], _T],
+    call: Callable[[int | None], _T],
     views: tuple[View, ...],
     device: Device,
     stream: int,
     place: Resources,
     name: str,
 ) -> _T:
-    """Calls what fits the queries, the first of `views`: on a device in the stream's order, and keeps arrays alive.
+    """Makes the call where the queries are, the first of `views`: it is given the stream, None in host memory.
 
-    `name` is what the queries are called in messages.
+    On a device that is in the stream's order, and arrays are kept alive. `name` is what the queries are called in messages.
     """
     try:
         if views[0].device.kind == "cpu":
-            return on_host()
+            return call(None)
         for one in views:
             backends.order_after(one, stream)
         try:
-            result = on_device()
+            result = call(stream)
         except BaseException:
             # What was enqueued before it failed will still run.
             with contextlib.suppress(Exception):

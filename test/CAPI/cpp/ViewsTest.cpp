@@ -164,8 +164,8 @@ TEST(CppViews, DeviceArraysAreKeptWhileTheyAreBound) {
     EXPECT_EQ(owner.use_count(), 2);
     const annudf_capture_value c = value.c();
     EXPECT_EQ(owner.use_count(), 3);
-    EXPECT_EQ(c.memory, ANNUDF_MEMORY_CUDA);
-    EXPECT_EQ(c.device, 1);
+    EXPECT_EQ(c.place.memory, ANNUDF_MEMORY_CUDA);
+    EXPECT_EQ(c.place.device, 1);
     EXPECT_EQ(c.bytes, 24u);
     EXPECT_EQ(c.data, nowhere);
     c.release(c.owner);

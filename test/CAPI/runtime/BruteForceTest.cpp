@@ -45,7 +45,7 @@ protected:
 
 TEST_F(CApiBruteForce, KnnEqualsASearchOfAllLists) {
   OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 9, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 9, nullptr, &index, nullptr)), "ok");
   for (int64_t k : {1, 10, 1003}) {
     Found found = foundFor(queries, k), same = found;
     annudf_ivf_flat_search_stats stats = {};
@@ -80,8 +80,7 @@ TEST_F(CApiBruteForce, AStoreOfRowsIsSearchedAsKnnSearches) {
     for (const int64_t *given :
          {static_cast<const int64_t *>(nullptr), static_cast<const int64_t *>(ids.data())}) {
       OwnedIndex store;
-      ASSERT_EQ(outcome(annudf_brute_force_build(on, &rows, given, &options, 0, &store, &cost)),
-                "ok");
+      ASSERT_EQ(outcome(annudf_brute_force_build(on, &rows, given, &options, &store, &cost)), "ok");
       EXPECT_EQ(annudf_ivf_flat_n_lists(store), 1);
       EXPECT_EQ(annudf_ivf_flat_size(store), 1003);
       EXPECT_EQ(cost.lists_on_device, 0);
@@ -103,7 +102,7 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   annudf_vectors few = asked;
   few.rows = 3;
   const auto built = [&](const annudf_vectors *from, const int64_t *ids) {
-    return outcome(annudf_brute_force_build(backend, from, ids, &options, 0, &store, nullptr));
+    return outcome(annudf_brute_force_build(backend, from, ids, &options, &store, nullptr));
   };
   const int64_t twice[] = {4, 0, 4}, below[] = {0, -1, 2};
   EXPECT_EQ(built(&few, twice),
@@ -112,14 +111,16 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   EXPECT_EQ(built(nullptr, nullptr), "usage: annudf_brute_force_build: dataset is NULL");
   few.rows = 0;
   EXPECT_EQ(built(&few, nullptr), "input: base: it has no rows");
-  options.memory = 5;
-  EXPECT_EQ(built(&rows, nullptr),
-            "usage: annudf_brute_force_build: options.memory is 5, which is no enum annudf_memory");
-  options.memory = ANNUDF_MEMORY_CUDA;
-  EXPECT_EQ(built(&rows, nullptr).find("usage: annudf_brute_force_build: the backend is CPU"), 0u);
-  EXPECT_EQ(
-      outcome(annudf_brute_force_build(nullptr, &rows, nullptr, &options, 0, &store, nullptr)),
-      "usage: annudf_brute_force_build: backend is NULL");
+  few = onDevice(rows);
+  const std::string itIs = "dataset is in memory of CUDA device 0";
+  EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: " + itIs + ", the backend is " +
+                                      annudf_backend_describe(backend) +
+                                      "; it has no device memory");
+  EXPECT_EQ(outcome(annudf_brute_force_build(nullptr, &few, nullptr, &options, &store, nullptr)),
+            "usage: annudf_brute_force_build: backend is NULL; " + itIs);
+  few.place.memory = 5;
+  EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: dataset.place.memory is 5, "
+                                  "which is no enum annudf_memory");
 }
 
 TEST_F(CApiBruteForce, PairwiseDistances) {
@@ -133,7 +134,7 @@ TEST_F(CApiBruteForce, PairwiseDistances) {
           << q << ", " << row;
   // Rows of an index come by their ids, whatever list they are in.
   OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 9, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 9, nullptr, &index, nullptr)), "ok");
   ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                               ofIndex.data(), nullptr)),
             "ok");
@@ -217,26 +218,37 @@ TEST_F(CApiBruteForce, Refuses) {
                                            nullptr, ids.data(), all.data(), nullptr)),
             "usage: k = 1004: the index has only 1003 rows");
   OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&asked, 3, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &asked, 3, nullptr, &index, nullptr)), "ok");
   const int64_t far[3] = {100, 200, 300};
-  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, far, nullptr)), "ok");
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32, {}};
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, far, nullptr)), "ok");
   EXPECT_EQ(
       outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                         all.data(), nullptr)),
       "usage: distances by id: the index has 48 rows, and id 300; ids must be those that build "
       "gives, 0 to 47");
-  EXPECT_EQ(outcome(annudf_ivf_flat_distances_device(backend, index, artifact, captures, &asked,
-                                                     nullptr, all.data(), 0, nullptr))
-                .find("usage: annudf_ivf_flat_distances_device: the backend is CPU"),
-            0u);
+  const annudf_vectors there = onDevice(asked);
+  const std::string noMemory = " is in memory of CUDA device 0, the backend is " +
+                               std::string(annudf_backend_describe(backend)) +
+                               "; it has no device memory";
+  EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &there, nullptr,
+                                              all.data(), nullptr)),
+            "usage: annudf_ivf_flat_distances: queries" + noMemory);
+  EXPECT_EQ(pairwise(&there, &rows, all.data()), "usage: annudf_pairwise_distance: x" + noMemory);
+  EXPECT_EQ(pairwise(&asked, &there, all.data()), "usage: annudf_pairwise_distance: y" + noMemory);
+  const auto knn = [&](const annudf_vectors *from, const annudf_vectors *of) {
+    return outcome(annudf_brute_force_knn(backend, artifact, captures, from, of, 3, nullptr,
+                                          ids.data(), all.data(), nullptr));
+  };
+  EXPECT_EQ(knn(&there, &asked), "usage: annudf_brute_force_knn: dataset" + noMemory);
+  EXPECT_EQ(knn(&rows, &there), "usage: annudf_brute_force_knn: queries" + noMemory);
 }
 
 /// As many ids as rows, none too large, and yet no column is that of one row.
 TEST_F(CApiBruteForce, RefusesRepeatedIds) {
   OwnedIndex index;
-  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&few, 2, nullptr, &index)), "ok");
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32, {}};
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &few, 2, nullptr, &index, nullptr)), "ok");
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options, options.allow_repeated_ids = 1;
   const auto distances = [&] {
@@ -246,7 +258,7 @@ TEST_F(CApiBruteForce, RefusesRepeatedIds) {
   };
   EXPECT_EQ(distances(), "ok");
   const int64_t again[3] = {4, 0, 5};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, again, &options)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, again, &options)), "ok");
   EXPECT_EQ(distances(), "usage: distances by id: the index has 6 rows, and some of its ids are "
                          "repeated; ids must be those that build gives, 0 to 5");
 }
@@ -254,10 +266,10 @@ TEST_F(CApiBruteForce, RefusesRepeatedIds) {
 /// Ids in any order are those that build gives.
 TEST_F(CApiBruteForce, IdsInAnyOrder) {
   OwnedIndex index;
-  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&few, 2, nullptr, &index)), "ok");
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32, {}};
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &few, 2, nullptr, &index, nullptr)), "ok");
   const int64_t ids[3] = {5, 3, 4};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, ids, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, ids, nullptr)), "ok");
   std::vector<float> all(45 * 6);
   ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                               all.data(), nullptr)),

@@ -138,7 +138,7 @@ TEST_F(CApiCaptures, DeviceMemoryIsKeptAndReleasedOnce) {
   int released = 0;
   const auto release = [](void *owner) { ++*static_cast<int *>(owner); };
   annudf_capture_value device = w;
-  device.memory = ANNUDF_MEMORY_CUDA, device.device = 1;
+  device.place = {ANNUDF_MEMORY_CUDA, 1, 0};
   device.data = reinterpret_cast<const void *>(uintptr_t(4096));
   device.release = release, device.owner = &released;
   const annudf_capture_value values[] = {device, p};
@@ -165,10 +165,14 @@ TEST_F(CApiCaptures, DeviceMemoryIsKeptAndReleasedOnce) {
   EXPECT_EQ(refused(wrong), who + "it is not in C order; make it contiguous on the device first");
   wrong = device, wrong.data = reinterpret_cast<const void *>(uintptr_t(4098));
   EXPECT_EQ(refused(wrong), who + "its address is not a multiple of 4");
-  wrong = device, wrong.memory = 7;
-  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': memory is 7, which "
-                            "is no enum annudf_memory");
-  wrong = device, wrong.memory = ANNUDF_MEMORY_HOST, wrong.data = weights.data();
+  wrong = device, wrong.place.stream = 2;
+  EXPECT_EQ(refused(wrong),
+            "usage: annudf_captures_bind: value of capture 'w': place.stream is 2; a "
+            "search reads captures on the stream of its queries, so leave it 0");
+  wrong = device, wrong.place.memory = 7;
+  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w'.place.memory is 7, "
+                            "which is no enum annudf_memory");
+  wrong = device, wrong.place = {}, wrong.data = weights.data();
   EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': host memory is "
                             "copied and has no owner; leave release NULL");
 }

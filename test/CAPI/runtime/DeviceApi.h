@@ -40,7 +40,7 @@ protected:
     const TestMetric &test = testMetric("weighted_l2");
     toHandle(cudaArtifact(test, readFatbin(test.name)), &artifact);
     const annudf_vectors rows = vectorsOf(base);
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 12, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 12, nullptr, &index, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
   }
 
@@ -77,11 +77,12 @@ protected:
   std::string enqueue(uint64_t queries, int64_t rows, uint64_t ids, uint64_t distances,
                       uint64_t stream, const annudf_captures *with = nullptr,
                       annudf_ivf_flat_search_stats *stats = nullptr) {
-    const annudf_vectors view = {sizeof view, reinterpret_cast<const void *>(queries), rows, kDims,
-                                 ANNUDF_ELEMENT_F32};
-    return outcome(annudf_ivf_flat_search_device(
-        backend, index, artifact, with ? with : captures, &view, kK, kProbes, nullptr,
-        reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances), stream, stats));
+    const annudf_vectors view = {
+        sizeof view,        reinterpret_cast<const void *>(queries), rows, kDims,
+        ANNUDF_ELEMENT_F32, {ANNUDF_MEMORY_CUDA, 0, stream}};
+    return outcome(annudf_ivf_flat_search(backend, index, artifact, with ? with : captures, &view,
+                                          kK, kProbes, nullptr, reinterpret_cast<int64_t *>(ids),
+                                          reinterpret_cast<float *>(distances), stats));
   }
   std::string enqueue(const Arrays &arrays, uint64_t stream, const annudf_captures *with = nullptr,
                       annudf_ivf_flat_search_stats *stats = nullptr) {

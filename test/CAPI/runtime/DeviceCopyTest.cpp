@@ -26,7 +26,9 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   const annudf_vectors rows = vectorsOf(large);
   constexpr int64_t kCopy = 200000 * kDims * 4; // Ids and padding not counted.
   OwnedIndex big;
-  auto build = [&] { return outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &big)); };
+  auto build = [&] {
+    return outcome(annudf_ivf_flat_build(nullptr, &rows, 16, nullptr, &big, nullptr));
+  };
   auto search = [&] {
     Found found = foundFor(queries, kK);
     const annudf_vectors asked = vectorsOf(queries);
@@ -43,13 +45,13 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   search();
   const int64_t with = freeBytes();
   EXPECT_GT(before - with, kCopy / 2);
-  const annudf_vectors few = {sizeof few, large.encoded.data(), 10, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(big, &few, nullptr, nullptr)), "ok");
+  const annudf_vectors few = {sizeof few, large.encoded.data(), 10, kDims, ANNUDF_ELEMENT_F32, {}};
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, big, &few, nullptr, nullptr)), "ok");
   EXPECT_GT(freeBytes() - with, kCopy / 2) << "the copy of the state before is still there";
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);
   const int64_t id = 5;
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(big, &id, 1, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, big, &id, 1, nullptr, nullptr, nullptr)), "ok");
   EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy of the state before is still there";
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);
@@ -85,15 +87,13 @@ TEST_F(CApiDevice, RemovesOnTheHostWhereTheDeviceIsFull) {
   const auto large = reference::randomVectors(ANNUDF_ELEMENT_F32, 400000, 4 * kDims, 5);
   const annudf_vectors rows = vectorsOf(large); // 102 MB.
   OwnedIndex there;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build_from_host(backend, &rows, 16, nullptr, &there, nullptr)),
-            "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(backend, &rows, 16, nullptr, &there, nullptr)), "ok");
   ASSERT_EQ(annudf_ivf_flat_device(there), 0);
   const int64_t ids[] = {7, 399999};
   int64_t removed = 0;
   {
     const Filled filled(context, size_t(48) << 20); // The lists go to the host 32 MiB at a time.
-    ASSERT_EQ(outcome(annudf_ivf_flat_remove_on_device(backend, there, ids, 2, nullptr, nullptr,
-                                                       &removed)),
+    ASSERT_EQ(outcome(annudf_ivf_flat_remove(backend, there, ids, 2, nullptr, nullptr, &removed)),
               "ok");
   }
   EXPECT_EQ(removed, 2);

@@ -35,7 +35,7 @@ TEST_F(CApiDevice, CapturesInDeviceMemory) {
     annudf_device_buffer *memory;
     std::atomic<int> released{0};
   } owner{memory};
-  value.memory = ANNUDF_MEMORY_CUDA, value.device = 0;
+  value.place = {ANNUDF_MEMORY_CUDA, 0, 0};
   value.data = reinterpret_cast<const void *>(annudf_device_buffer_address(memory));
   value.owner = &owner;
   value.release = [](void *kept) {
@@ -75,7 +75,7 @@ TEST_F(CApiDevice, CapturesInDeviceMemory) {
       ": it is no memory of a CUDA device (host memory, or freed already); give memory of CUDA "
       "device 0"))
       << host;
-  value.device = 7;
+  value.place.device = 7;
   ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, &elsewhere)),
             "ok");
   EXPECT_EQ(refusal(elsewhere),

@@ -68,7 +68,7 @@ TEST_F(CApiDevice, HandlesMayGoWhileTheSearchRuns) {
   // The search reads the copy that it began with: an extend does not reach it.
   const auto more = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 77);
   const annudf_vectors view = vectorsOf(more);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &view, nullptr, nullptr)), "ok");
   const Found after = expected(queries);
   EXPECT_FALSE(after == want);
   (void)&index; // An owner's & destroys what it holds.
@@ -138,6 +138,55 @@ TEST_F(CApiDevice, MemoryOfAnotherDeviceIsRefused) {
                        "it is memory of CUDA device 1; the backend searches on device 0"));
   EXPECT_TRUE(contains(enqueue(arrays, foreignStream.handle()),
                        "it belongs to CUDA device 1, the backend searches on device 0"));
+}
+
+/// Rows and queries on the host or on the device: one function, the same neighbours.
+TEST_F(CApiDevice, KnnTakesEachArrayWhereItIs) {
+  const Stream own(context);
+  const uint64_t stream = own.handle();
+  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  Arrays arrays;
+  upload(queries, stream, arrays);
+  OwnedDeviceBuffer dataset;
+  ASSERT_EQ(outcome(annudf_device_allocate(backend, base.encoded.size(), stream, &dataset)), "ok");
+  ASSERT_EQ(outcome(annudf_device_copy(backend, annudf_device_buffer_address(dataset),
+                                       reinterpret_cast<uint64_t>(rows.data), base.encoded.size(),
+                                       stream)),
+            "ok");
+  annudf_vectors rowsThere = onDevice(rows, stream), askedThere = onDevice(asked, stream);
+  rowsThere.data = reinterpret_cast<const void *>(annudf_device_buffer_address(dataset));
+  askedThere.data = reinterpret_cast<const void *>(annudf_device_buffer_address(arrays.queries));
+  const auto knn = [&](const annudf_vectors &from, const annudf_vectors &of, int64_t *ids,
+                       float *distances) {
+    return outcome(annudf_brute_force_knn(backend, artifact, captures, &from, &of, kK, nullptr, ids,
+                                          distances, nullptr));
+  };
+  Found all = foundFor(queries, kK), found = all;
+  ASSERT_EQ(knn(rows, asked, all.ids.data(), all.distances.data()), "ok");
+  ASSERT_EQ(knn(rowsThere, asked, found.ids.data(), found.distances.data()), "ok");
+  EXPECT_EQ(found, all);
+  for (const annudf_vectors &from : {rows, rowsThere}) {
+    ASSERT_EQ(knn(from, askedThere,
+                  reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
+                  reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances))),
+              "ok");
+    EXPECT_EQ(download(arrays, stream), all);
+  }
+  rowsThere.place.device = 1;
+  EXPECT_EQ(
+      knn(rowsThere, asked, found.ids.data(), found.distances.data()),
+      "usage: annudf_brute_force_knn: dataset is in memory of CUDA device 1, the backend is " +
+          std::string(annudf_backend_describe(backend)) + "; give the backend of that device");
+}
+
+TEST_F(CApiDevice, APreparedSearchRefusesQueriesOfTheHost) {
+  const annudf_vectors asked = vectorsOf(queries);
+  Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &asked, kK, kProbes,
+                                            nullptr, &prepared, nullptr)),
+            "usage: annudf_ivf_flat_prepare: queries is in host memory, the backend is " +
+                std::string(annudf_backend_describe(backend)) +
+                "; a prepared search reads queries in memory of its device");
 }
 
 TEST_F(CApiDevice, ManagedMemoryIsTaken) {
@@ -262,18 +311,21 @@ TEST_F(CApiDevice, TimesItsStagesIfAsked) {
   Arrays arrays;
   upload(queries, own.handle(), arrays);
   const annudf_vectors view = {
-      sizeof view, reinterpret_cast<const void *>(annudf_device_buffer_address(arrays.queries)),
-      arrays.rows, kDims, ANNUDF_ELEMENT_F32};
+      sizeof view,
+      reinterpret_cast<const void *>(annudf_device_buffer_address(arrays.queries)),
+      arrays.rows,
+      kDims,
+      ANNUDF_ELEMENT_F32,
+      {ANNUDF_MEMORY_CUDA, 0, own.handle()}};
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options, options.time_stages = 1;
   annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
   const uint64_t ids = annudf_device_buffer_address(arrays.ids),
                  distances = annudf_device_buffer_address(arrays.distances);
-  ASSERT_EQ(outcome(annudf_ivf_flat_search_device(
-                backend, index, artifact, captures, &view, kK, kProbes, &options,
-                reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
-                own.handle(), &stats)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &view, kK, kProbes,
+                                           &options, reinterpret_cast<int64_t *>(ids),
+                                           reinterpret_cast<float *>(distances), &stats)),
             "ok");
   EXPECT_EQ(annudf_device_synchronize(backend, own.handle()), ANNUDF_OK);
   EXPECT_EQ(download(arrays, own.handle()).ids, expected(queries).ids);
@@ -300,9 +352,10 @@ TEST_F(CApiDevice, PreparedSearches) {
         static_cast<float *>(addressOf(arrays.distances)), nullptr));
   };
   const auto prepare = [&](int64_t rows, uint64_t stream, annudf_ivf_flat_prepared **out) {
-    const annudf_vectors shape = {sizeof shape, nullptr, rows, kDims, ANNUDF_ELEMENT_F32};
+    const annudf_vectors shape = {
+        sizeof shape, nullptr, rows, kDims, ANNUDF_ELEMENT_F32, {ANNUDF_MEMORY_CUDA, 0, stream}};
     return outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, kK, kProbes,
-                                           nullptr, stream, out, nullptr));
+                                           nullptr, out, nullptr));
   };
   for (const uint64_t stream : {kLegacy, kPerThread, own.handle()})
     for (const int64_t rows : {1, 10, 50, 700}) { // pairs, and tiles or staged.
@@ -343,12 +396,12 @@ TEST_F(CApiDevice, PreparedSearches) {
 TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
   const annudf_vectors rows = vectorsOf(base);
   OwnedIndex there;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build_from_host(backend, &rows, 12, nullptr, &there, nullptr)),
-            "ok");
-  const annudf_vectors shape = {sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32};
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(backend, &rows, 12, nullptr, &there, nullptr)), "ok");
+  const annudf_vectors shape = {
+      sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32, {ANNUDF_MEMORY_CUDA, 0, 0}};
   Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;
   ASSERT_EQ(outcome(annudf_ivf_flat_prepare(backend, there, artifact, captures, &shape, kK, kProbes,
-                                            nullptr, 0, &prepared, nullptr)),
+                                            nullptr, &prepared, nullptr)),
             "ok");
   Arrays arrays;
   upload(queries, 0, arrays);
@@ -360,8 +413,7 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
   };
   const auto remove = [&](int64_t id) {
     int64_t removed = -1;
-    EXPECT_EQ(outcome(annudf_ivf_flat_remove_on_device(backend, there, &id, 1, nullptr, nullptr,
-                                                       &removed)),
+    EXPECT_EQ(outcome(annudf_ivf_flat_remove(backend, there, &id, 1, nullptr, nullptr, &removed)),
               "ok");
     return removed;
   };
@@ -376,13 +428,14 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
 }
 
 TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatWasExtended) {
-  const annudf_vectors shape = {sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32};
+  const annudf_vectors shape = {
+      sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32, {ANNUDF_MEMORY_CUDA, 0, 0}};
   Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;
   ASSERT_EQ(outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, kK, kProbes,
-                                            nullptr, 0, &prepared, nullptr)),
+                                            nullptr, &prepared, nullptr)),
             "ok");
   const annudf_vectors rows = vectorsOf(queries);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &rows, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &rows, nullptr, nullptr)), "ok");
   Arrays arrays;
   upload(queries, 0, arrays);
   EXPECT_EQ(

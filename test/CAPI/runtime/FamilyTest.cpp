@@ -28,7 +28,7 @@ protected:
     if (!backend)
       return;
     load("l2", &artifact);
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 16, nullptr, &index, nullptr)), "ok");
     options.size = sizeof options, stats.size = sizeof stats;
   }
 
@@ -85,7 +85,7 @@ TEST_F(CApiFamily, APreparedSearchIsRefusedBeforeItRuns) {
     options.family = family;
     annudf_ivf_flat_prepared *prepared = nullptr;
     const std::string said = outcome(annudf_ivf_flat_prepare(
-        backend, index, artifact, nullptr, &asked, kK, 4, &options, 0, &prepared, nullptr));
+        backend, index, artifact, nullptr, &asked, kK, 4, &options, &prepared, nullptr));
     EXPECT_EQ(prepared != nullptr, said == "ok");
     annudf_ivf_flat_prepared_destroy(prepared);
     return said;

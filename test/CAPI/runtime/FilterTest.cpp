@@ -68,7 +68,7 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 5, 2);
   const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
   OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 4, nullptr, &index, nullptr)), "ok");
   const TestMetric &test = testMetric("l2");
   OwnedArtifact artifact;
   load(test.name, &artifact);
@@ -108,7 +108,7 @@ protected:
     openCpu(2, &backend);
     if (!backend)
       return;
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 4, nullptr, &index, nullptr)), "ok");
     toHandle(evenRows(readBitcode("even_rows")), &even);
     load("l2", &l2);
   }
@@ -163,7 +163,7 @@ TEST_F(CApiFilterCode, ComputesBits) {
   empty.size = sizeof empty;
   empty.train_only = 1;
   OwnedIndex centers;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, &empty, &centers)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 4, &empty, &centers, nullptr)), "ok");
   EXPECT_EQ(annudf_ivf_flat_filter(backend, centers, even, nullptr, 0, nullptr, &out),
             ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "a filter of code: the index has no rows");

@@ -14,7 +14,7 @@ annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t 
 
 annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
                                        annudf_ivf_flat_index **index) {
-  annudf_vectors base = {sizeof base, data, rows, dims, ANNUDF_ELEMENT_F32};
+  annudf_vectors base = {sizeof base, data, rows, dims, ANNUDF_ELEMENT_F32, {0}};
   annudf_ivf_flat_build_options options = {.size = sizeof options};
-  return annudf_ivf_flat_build(&base, 2, &options, index);
+  return annudf_ivf_flat_build(NULL, &base, 2, &options, index, NULL);
 }

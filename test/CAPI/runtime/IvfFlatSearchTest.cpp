@@ -29,7 +29,7 @@ protected:
     const TestMetric &test = testMetric("weighted_l2");
     load(test.name, &artifact);
     const annudf_vectors rows = vectorsOf(base);
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 16, nullptr, &index, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
   }
 
@@ -115,7 +115,7 @@ TEST_F(CApiSearch, FewerRowsThanKLeaveMinusOne) {
   const auto two = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0, 0, 1, 100, 100, 100, 101});
   const annudf_vectors rows = vectorsOf(two);
   OwnedIndex small;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 2, nullptr, &small)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 2, nullptr, &small, nullptr)), "ok");
   OwnedCaptures ones;
   bindWeights(artifact, {1, 1}, &ones);
   const auto query = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0});
@@ -288,11 +288,10 @@ TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
   const std::string who = std::string("the backend is ") + annudf_backend_describe(backend) +
                           "; it has no device memory";
   Found found = foundFor(queries, 3);
-  const annudf_vectors rows = vectorsOf(queries);
-  EXPECT_EQ(outcome(annudf_ivf_flat_search_device(backend, index, artifact, captures, &rows, 3, 4,
-                                                  nullptr, found.ids.data(), found.distances.data(),
-                                                  0, nullptr)),
-            "usage: annudf_ivf_flat_search_device: " + who);
+  const annudf_vectors rows = onDevice(vectorsOf(queries));
+  EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, 3, 4, nullptr,
+                                           found.ids.data(), found.distances.data(), nullptr)),
+            "usage: annudf_ivf_flat_search: queries is in memory of CUDA device 0, " + who);
   OwnedDeviceBuffer buffer;
   OwnedEvent event;
   EXPECT_EQ(outcome(annudf_device_allocate(backend, 8, 0, &buffer)),
@@ -330,7 +329,7 @@ TEST_F(CApiSearch, TheCpuTakesNoDeviceMemory) {
   load("weighted_l2", &weighted);
   const int64_t shape[] = {kDims};
   annudf_capture_value value = arrayValue("w", someWeights(kDims), shape);
-  value.memory = ANNUDF_MEMORY_CUDA, value.device = 2;
+  value.place = {ANNUDF_MEMORY_CUDA, 2, 0};
   value.data = reinterpret_cast<const void *>(uintptr_t(4096)); // Not looked at.
   OwnedCaptures captures;
   ASSERT_EQ(outcome(annudf_captures_bind(weighted, &kExtents, &value, 1, nullptr, &captures)),
@@ -385,8 +384,8 @@ TEST_F(CApiSearch, ThreadsThatBuildBindAndSearch) {
     const annudf_vectors view = vectorsOf(rows), queryView = vectorsOf(queries);
     OwnedIndex own;
     OwnedCaptures bound;
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&view, 6, nullptr, &own)), "ok");
-    ASSERT_EQ(outcome(annudf_ivf_flat_extend(own, &view, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &view, 6, nullptr, &own, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, own, &view, nullptr, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims, variant), &bound);
     Found first = foundFor(queries, 5), second = first;
     ASSERT_EQ(
@@ -436,11 +435,11 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
   };
   OwnedIndex step;
   const annudf_vectors rows = vectorsOf(base);
-  ASSERT_EQ(annudf_ivf_flat_build(&rows, 16, nullptr, &step), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(nullptr, &rows, 16, nullptr, &step, nullptr), ANNUDF_OK);
   std::vector<Found> expected = {find(step)};
   for (const reference::Vectors &more : added) {
     const annudf_vectors view = vectorsOf(more);
-    ASSERT_EQ(annudf_ivf_flat_extend(step, &view, nullptr, nullptr), ANNUDF_OK);
+    ASSERT_EQ(annudf_ivf_flat_extend(nullptr, step, &view, nullptr, nullptr), ANNUDF_OK);
     expected.push_back(find(step));
   }
   std::atomic<bool> finished{false};
@@ -471,7 +470,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
     const int before = searches;
     while (searches < before + 4)
       std::this_thread::yield();
-    ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &view, nullptr, nullptr)), "ok");
   }
   finished = true;
   for (std::thread &thread : threads)

@@ -67,105 +67,100 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)), "ok");
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
   EXPECT_NE(annudf_ivf_flat_generation(index), generation);
   ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
   ids[3] = -4;
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
             "input: rows to add: id -4 of row 3 is below 0");
   ids[3] = 7000, ids[9] = 399;
   const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1};
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
             "input: rows to add: the index has id 5000 of row 0 already; ids must be new unless "
             "allow_repeated_ids is set");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
   const annudf_vectors wrong = vectorsOf(other);
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &wrong, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &wrong, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), &repeated)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), &repeated)), "ok");
   EXPECT_EQ(annudf_ivf_flat_size(index), 1200);
 }
 
-TEST_F(CApiIndex, BuildOnADeviceRefuses) {
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_build_device(nullptr, &vectors, 8, nullptr, 0, &index, nullptr)),
-      "usage: annudf_ivf_flat_build_device: backend is NULL");
+/// A place that is none, or has no backend, is named whatever the call.
+TEST_F(CApiIndex, PlacesAreRefusedByName) {
+  build();
   OwnedBackend cpu;
   openCpu(1, &cpu);
   if (!cpu)
-    return;
+    return; // Failed or skipped.
+  const std::string itIs = " is in memory of CUDA device 0";
+  const std::string noMemory =
+      itIs + ", the backend is " + annudf_backend_describe(cpu) + "; it has no device memory";
+  const annudf_vectors there = onDevice(vectors);
+  annudf_vectors odd = vectors;
+  OwnedIndex made;
+  const auto built = [&](annudf_backend *on, const annudf_vectors &base) {
+    return outcome(annudf_ivf_flat_build(on, &base, 8, nullptr, &made, nullptr));
+  };
+  const std::string build = "usage: annudf_ivf_flat_build: ";
+  EXPECT_EQ(built(nullptr, there), build + "backend is NULL; base" + itIs);
+  EXPECT_EQ(built(cpu, there), build + "base" + noMemory);
+  odd.place = {7, 0, 0};
+  EXPECT_EQ(built(cpu, odd), build + "base.place.memory is 7, which is no enum annudf_memory");
+  odd.place = {ANNUDF_MEMORY_HOST, 1, 0};
+  EXPECT_EQ(built(cpu, odd), build + "base.place.device is 1 with host memory, which has none; set "
+                                     "memory to ANNUDF_MEMORY_CUDA");
+  odd.place = {ANNUDF_MEMORY_HOST, 0, 5};
+  EXPECT_EQ(built(cpu, odd), build + "base.place.stream is 5 with host memory, which has none; set "
+                                     "memory to ANNUDF_MEMORY_CUDA");
+  EXPECT_EQ(made, nullptr);
+  const auto extended = [&](annudf_backend *on) {
+    return outcome(annudf_ivf_flat_extend(on, index, &there, nullptr, nullptr));
+  };
+  EXPECT_EQ(extended(nullptr), "usage: annudf_ivf_flat_extend: backend is NULL; rows" + itIs);
+  EXPECT_EQ(extended(cpu), "usage: annudf_ivf_flat_extend: rows" + noMemory);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+}
+
+/// A CPU's backend is the host, and none is the host too.
+TEST_F(CApiIndex, ACpuBackendBuildsExtendsAndRemovesAsNone) {
+  OwnedBackend cpu;
+  openCpu(1, &cpu);
+  if (!cpu)
+    return; // Failed or skipped.
   annudf_ivf_flat_build_stats stats = {};
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, &index, &stats)),
-      "usage: annudf_ivf_flat_build_device: annudf_ivf_flat_build_stats.size is 0, at least " +
-          std::to_string(offsetof(annudf_ivf_flat_build_stats, pieces)) +
-          " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
-  EXPECT_EQ(outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, nullptr, nullptr)),
-            "usage: annudf_ivf_flat_build_device: index is NULL");
-  const std::string text =
-      outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, &index, nullptr));
-  EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_build_device: the backend is ") &&
-              text.ends_with("; it has no device memory"))
-      << text;
-  const std::string other =
-      outcome(annudf_ivf_flat_build_from_host(cpu, &vectors, 8, nullptr, &index, nullptr));
-  EXPECT_TRUE(other.starts_with("usage: annudf_ivf_flat_build_from_host: the backend is ") &&
-              other.ends_with("; it has no device memory"))
-      << other;
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_build_from_host(nullptr, &vectors, 8, nullptr, &index, nullptr)),
-      "usage: annudf_ivf_flat_build_from_host: backend is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(cpu, &vectors, 8, nullptr, &index, &stats)),
+            "usage: annudf_ivf_flat_build: annudf_ivf_flat_build_stats.size is 0, at least " +
+                std::to_string(offsetof(annudf_ivf_flat_build_stats, pieces)) +
+                " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+  stats.size = sizeof stats, stats.pieces = 9;
+  std::vector<float> centers[2] = {std::vector<float>(40), std::vector<float>(40)};
+  for (annudf_backend *const on :
+       {static_cast<annudf_backend *>(nullptr), static_cast<annudf_backend *>(cpu)}) {
+    OwnedIndex made;
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(on, &vectors, 8, nullptr, &made, &stats)), "ok");
+    EXPECT_EQ(stats.pieces, 0);
+    EXPECT_EQ(stats.lists_on_device, 0);
+    EXPECT_EQ(annudf_ivf_flat_device(made), -1);
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(on, made, &vectors, nullptr, nullptr)), "ok");
+    const int64_t id = 3;
+    int64_t removed = -1;
+    ASSERT_EQ(outcome(annudf_ivf_flat_remove(on, made, &id, 1, nullptr, nullptr, &removed)), "ok");
+    EXPECT_EQ(removed, 1);
+    EXPECT_EQ(annudf_ivf_flat_size(made), 799);
+    ASSERT_EQ(outcome(annudf_ivf_flat_centers(made, centers[on ? 1 : 0].data(), 40)), "ok");
+  }
+  EXPECT_EQ(centers[0], centers[1]);
+  EXPECT_EQ(annudf_ivf_flat_device(nullptr), -1);
   annudf_ivf_flat_build_options limited = {};
   limited.size = sizeof limited;
   limited.device_memory_limit = 1;
-  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &limited, &index)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &limited, &index, nullptr)),
             "usage: device_memory_limit is for a build on a device");
-}
-
-TEST_F(CApiIndex, ExtendOnADeviceRefuses) {
-  build();
-  annudf_backend *cpu = nullptr;
-  openCpu(1, &cpu);
-  if (!cpu)
-    return; // Failed or skipped.
-  EXPECT_EQ(annudf_ivf_flat_device(index), -1);
-  EXPECT_EQ(annudf_ivf_flat_device(nullptr), -1);
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend_device(nullptr, index, &vectors, nullptr, 0, nullptr)),
-            "usage: annudf_ivf_flat_extend_device: backend is NULL");
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend_from_host(nullptr, index, &vectors, nullptr, nullptr)),
-            "usage: annudf_ivf_flat_extend_from_host: backend is NULL");
-  for (const std::string &text :
-       {outcome(annudf_ivf_flat_extend_device(cpu, index, &vectors, nullptr, 0, nullptr)),
-        outcome(annudf_ivf_flat_extend_from_host(cpu, index, &vectors, nullptr, nullptr))})
-    EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_extend_") &&
-                text.ends_with("; it has no device memory"))
-        << text;
-  annudf_backend_destroy(cpu);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
-}
-
-TEST_F(CApiIndex, RemoveOnADeviceRefuses) {
-  build();
-  OwnedBackend cpu;
-  openCpu(1, &cpu);
-  if (!cpu)
-    return; // Failed or skipped.
-  const int64_t id = 3;
-  int64_t removed = -1;
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_remove_on_device(nullptr, index, &id, 1, nullptr, nullptr, &removed)),
-      "usage: annudf_ivf_flat_remove_on_device: backend is NULL");
-  const std::string text =
-      outcome(annudf_ivf_flat_remove_on_device(cpu, index, &id, 1, nullptr, nullptr, &removed));
-  EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_remove_on_device: the backend is ") &&
-              text.ends_with("; it has no device memory"))
-      << text;
-  EXPECT_EQ(removed, -1);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
 }
 
 TEST_F(CApiIndex, Remove) {
@@ -173,7 +168,8 @@ TEST_F(CApiIndex, Remove) {
   const uint64_t generation = annudf_ivf_flat_generation(index);
   const int64_t ids[] = {399, 3, 3, 400, 17};
   int64_t removed = -1;
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, ids, 5, nullptr, nullptr, &removed)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, ids, 5, nullptr, nullptr, &removed)),
+            "ok");
   EXPECT_EQ(removed, 3);
   EXPECT_EQ(annudf_ivf_flat_size(index), 397);
   const uint64_t after = annudf_ivf_flat_generation(index);
@@ -182,18 +178,21 @@ TEST_F(CApiIndex, Remove) {
   extents.size = sizeof extents;
   ASSERT_EQ(annudf_ivf_flat_extents(index, &extents), ANNUDF_OK);
   EXPECT_EQ(extents.rows, 399) << "the largest id is 398 now";
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, ids, 5, nullptr, nullptr, &removed)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, ids, 5, nullptr, nullptr, &removed)),
+            "ok");
   EXPECT_EQ(removed, 0);
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, nullptr, 0, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 0, nullptr, nullptr, nullptr)),
+            "ok");
   EXPECT_EQ(annudf_ivf_flat_generation(index), after);
   const int64_t below[] = {5, -1};
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(index, below, 2, nullptr, nullptr, &removed)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 2, nullptr, nullptr, &removed)),
             "input: ids to remove: id -1 at 1 is below 0");
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(index, nullptr, 1, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 1, nullptr, nullptr, nullptr)),
             "usage: annudf_ivf_flat_remove: ids is NULL");
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, ids, 1, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, nullptr, ids, 1, nullptr, nullptr, nullptr)),
             "usage: annudf_ivf_flat_remove: index is NULL");
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, below, 1, nullptr, nullptr, &removed)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 1, nullptr, nullptr, &removed)),
+            "ok");
   EXPECT_EQ(removed, 1);
   EXPECT_EQ(annudf_ivf_flat_size(index), 396);
 }
@@ -202,7 +201,7 @@ TEST_F(CApiIndex, CentersFirstAndAdaptive) {
   annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
   options.train_only = 1;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &index, nullptr)), "ok");
   EXPECT_EQ(annudf_ivf_flat_size(index), 0);
   EXPECT_EQ(annudf_ivf_flat_n_lists(index), 8);
   EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(index));
@@ -210,13 +209,14 @@ TEST_F(CApiIndex, CentersFirstAndAdaptive) {
   ASSERT_EQ(annudf_ivf_flat_centers(index, trained.data(), 40), ANNUDF_OK);
   OwnedIndex adaptive;
   options.adaptive_centers = 1;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &adaptive)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &adaptive, nullptr)),
+            "ok");
   EXPECT_TRUE(annudf_ivf_flat_adaptive_centers(adaptive));
   for (annudf_ivf_flat_index *one : {static_cast<annudf_ivf_flat_index *>(index),
                                      static_cast<annudf_ivf_flat_index *>(adaptive)}) {
     ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
     EXPECT_EQ(centers, trained);
-    ASSERT_EQ(outcome(annudf_ivf_flat_extend(one, &vectors, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, one, &vectors, nullptr, nullptr)), "ok");
     ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
     EXPECT_EQ(centers == trained, !annudf_ivf_flat_adaptive_centers(one));
   }
@@ -231,13 +231,13 @@ TEST_F(CApiIndex, MissingValues) {
   const float nan = NAN;
   std::memcpy(some.encoded.data() + 4 * (7 * 5 + 2), &nan, 4);
   vectors = vectorsOf(some);
-  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, nullptr, &index, nullptr)),
             "input: base: row 7, dim 2 is nan; every coordinate must be finite unless "
             "index and metric say missing_values");
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &index, nullptr)), "ok");
   EXPECT_TRUE(annudf_ivf_flat_missing_values(index));
   EXPECT_FALSE(annudf_ivf_flat_missing_values(nullptr));
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, nullptr, nullptr)), "ok");
 }
 
 TEST_F(CApiIndex, BuildFromC) {
@@ -250,11 +250,11 @@ TEST_F(CApiIndex, OptionsReachTheBuild) {
   annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
   OwnedIndex defaults, same, other;
-  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, nullptr, &defaults), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(nullptr, &vectors, 8, nullptr, &defaults, nullptr), ANNUDF_OK);
   options.kmeans_n_iters = 20, options.kmeans_trainset_fraction = 0.5, options.seed = 1;
-  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, &options, &same), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &same, nullptr), ANNUDF_OK);
   options.seed = 2, options.kmeans_n_iters = 1, options.metric = ANNUDF_COARSE_COSINE;
-  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, &options, &other), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &other, nullptr), ANNUDF_OK);
   std::vector<float> a(40), b(40), c(40);
   ASSERT_EQ(annudf_ivf_flat_centers(defaults, a.data(), 40), ANNUDF_OK);
   ASSERT_EQ(annudf_ivf_flat_centers(same, b.data(), 40), ANNUDF_OK);
@@ -266,7 +266,7 @@ TEST_F(CApiIndex, OptionsReachTheBuild) {
 
 TEST_F(CApiIndex, BuildRefuses) {
   const auto error = [&](int64_t lists, const annudf_ivf_flat_build_options *options = nullptr) {
-    return outcome(annudf_ivf_flat_build(&vectors, lists, options, &index));
+    return outcome(annudf_ivf_flat_build(nullptr, &vectors, lists, options, &index, nullptr));
   };
   EXPECT_EQ(error(-1), "usage: n_lists = -1: must be between 0 and 16777216");
   EXPECT_EQ(error(401), "input: base: it has 400 rows, fewer than the 401 lists asked for");
@@ -303,9 +303,9 @@ TEST_F(CApiIndex, BuildRefuses) {
   std::memcpy(infinite.encoded.data() + 4 * (7 * 5 + 2), &inf, 4);
   vectors = vectorsOf(infinite);
   EXPECT_EQ(error(8), "input: base: row 7, dim 2 is inf; every coordinate must be finite");
-  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, 8, nullptr, &index)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, nullptr, 8, nullptr, &index, nullptr)),
             "usage: annudf_ivf_flat_build: base is NULL");
-  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, nullptr, nullptr, nullptr)),
             "usage: annudf_ivf_flat_build: index is NULL");
   EXPECT_EQ(index, nullptr);
 }
@@ -330,7 +330,7 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
   options.size = sizeof options;
   Stopper whole;
   options.progress = Stopper::report, options.progress_user = &whole;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &index, nullptr)), "ok");
   EXPECT_EQ(whole.stages, (std::vector<std::string>{"train", "add"}));
   EXPECT_EQ(whole.last, 1);
   for (int at = 1; at <= whole.calls; ++at) { // The last too: it comes before the work counts.
@@ -338,7 +338,8 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
     stopper.stopAt = at;
     options.progress_user = &stopper;
     OwnedIndex stopped;
-    const std::string text = outcome(annudf_ivf_flat_build(&vectors, 8, &options, &stopped));
+    const std::string text =
+        outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &stopped, nullptr));
     ASSERT_EQ(stopper.calls, at);
     EXPECT_EQ(text, "interrupted: interrupted (" + stopper.stages.back() + ")");
     EXPECT_EQ(stopped, nullptr);
@@ -347,14 +348,14 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
 
 /// Whichever report stops it, and whatever was stopped before: all or nothing.
 TEST_F(CApiIndex, AStoppedChangeIsNone) {
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, nullptr, &index, nullptr)), "ok");
   const std::string path = folder / "a.ivf";
   writePlainly(path, "before");
   const auto extend = [&](Stopper &stopper) {
     annudf_ivf_flat_extend_options options = {};
     options.size = sizeof options;
     options.progress = Stopper::report, options.progress_user = &stopper;
-    return annudf_ivf_flat_extend(index, &vectors, nullptr, &options);
+    return annudf_ivf_flat_extend(nullptr, index, &vectors, nullptr, &options);
   };
   const auto save = [&](Stopper &stopper) {
     return annudf_ivf_flat_save(index, path.c_str(), Stopper::report, &stopper);
@@ -390,7 +391,8 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
   for (int at = 1;; ++at) {
     Stopper stopper;
     stopper.stopAt = at;
-    if (annudf_ivf_flat_remove(index, gone, 2, Stopper::report, &stopper, nullptr) == ANNUDF_OK) {
+    if (annudf_ivf_flat_remove(nullptr, index, gone, 2, Stopper::report, &stopper, nullptr) ==
+        ANNUDF_OK) {
       EXPECT_EQ(stopper.last, 1);
       EXPECT_EQ(at, 3) << "begin, and before the lists change";
       break;
@@ -412,14 +414,15 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   const auto callback = [](void *user, const char *, double) {
     auto &self = *static_cast<Inside *>(user);
     self.size = annudf_ivf_flat_size(self.index);
-    self.extend = outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr));
+    self.extend =
+        outcome(annudf_ivf_flat_extend(nullptr, self.index, self.vectors, nullptr, nullptr));
     self.save = outcome(annudf_ivf_flat_save(self.index, "/nowhere", nullptr, nullptr));
     return 0;
   };
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;
   options.progress = callback, options.progress_user = &inside;
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, &options)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, nullptr, &options)), "ok");
   const std::string why = "the index is at work in this very thread; a progress callback may ask "
                           "for its properties only";
   EXPECT_EQ(inside.extend, "usage: annudf_ivf_flat_extend: " + why);
@@ -435,8 +438,8 @@ TEST(CApiIndexNull, GettersAndDestroyTakeNull) {
   EXPECT_EQ(annudf_ivf_flat_metric(nullptr), 0);
   EXPECT_EQ(annudf_ivf_flat_generation(nullptr), 0u);
   annudf_ivf_flat_destroy(nullptr);
-  const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0};
-  EXPECT_EQ(annudf_ivf_flat_extend(nullptr, &none, nullptr, nullptr), ANNUDF_USAGE);
+  const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0, {}};
+  EXPECT_EQ(annudf_ivf_flat_extend(nullptr, nullptr, &none, nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_load(nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_centers(nullptr, nullptr, 0), ANNUDF_USAGE);

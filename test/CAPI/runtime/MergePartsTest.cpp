@@ -29,7 +29,7 @@ TEST(CApiMergeParts, EqualsASort) {
     std::vector<int64_t> ids(size_t(one.queries * one.k), -7);
     std::vector<float> distances(ids.size(), -7);
     const annudf_partial_results parts = partsOf(one);
-    ASSERT_EQ(outcome(annudf_merge_parts(nullptr, &parts, one.k, ids.data(), distances.data(), 0)),
+    ASSERT_EQ(outcome(annudf_merge_parts(nullptr, &parts, one.k, ids.data(), distances.data())),
               "ok");
     one.check(ids, distances);
   });
@@ -68,9 +68,9 @@ TEST(CApiMergeParts, SearchesOfPartsAreASearchOfAll) {
   parts.ids = ids.data(), parts.distances = distances.data();
   parts.parts = kParts, parts.queries = kAsked, parts.k = k;
   parts.translations = translations.data();
-  ASSERT_EQ(outcome(annudf_merge_parts(backend, &parts, k, merged.ids.data(),
-                                       merged.distances.data(), 0)),
-            "ok");
+  ASSERT_EQ(
+      outcome(annudf_merge_parts(backend, &parts, k, merged.ids.data(), merged.distances.data())),
+      "ok");
   EXPECT_EQ(merged, all);
 }
 
@@ -81,21 +81,22 @@ TEST(CApiMergeParts, Refuses) {
   int64_t ids[3];
   float distances[3];
   const auto merged = [&](int64_t k) {
-    return outcome(annudf_merge_parts(nullptr, &parts, k, ids, distances, 0));
+    return outcome(annudf_merge_parts(nullptr, &parts, k, ids, distances));
   };
   EXPECT_EQ(merged(3), "ok");
   EXPECT_EQ(merged(0), "usage: k = 0: must be between 1 and 1073741824");
-  EXPECT_EQ(outcome(annudf_merge_parts(nullptr, nullptr, 3, ids, distances, 0)),
+  EXPECT_EQ(outcome(annudf_merge_parts(nullptr, nullptr, 3, ids, distances)),
             "usage: annudf_merge_parts: parts is NULL");
   parts.order = 7;
   EXPECT_EQ(merged(3),
             "usage: annudf_merge_parts: parts.order is 7, which is no enum annudf_order");
-  parts.order = 0, parts.memory = 9;
+  parts.order = 0, parts.place.memory = 9;
   EXPECT_EQ(merged(3),
-            "usage: annudf_merge_parts: parts.memory is 9, which is no enum annudf_memory");
-  parts.memory = ANNUDF_MEMORY_CUDA;
-  EXPECT_EQ(merged(3), "usage: annudf_merge_parts: backend is NULL");
-  parts.memory = ANNUDF_MEMORY_HOST, parts.ids = nullptr;
+            "usage: annudf_merge_parts: parts.place.memory is 9, which is no enum annudf_memory");
+  parts.place.memory = ANNUDF_MEMORY_CUDA;
+  EXPECT_EQ(merged(3),
+            "usage: annudf_merge_parts: backend is NULL; parts is in memory of CUDA device 0");
+  parts.place.memory = ANNUDF_MEMORY_HOST, parts.ids = nullptr;
   EXPECT_EQ(merged(3), "usage: annudf_merge_parts: parts.ids is NULL");
 }
 

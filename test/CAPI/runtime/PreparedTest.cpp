@@ -29,7 +29,7 @@ protected:
       return;
     load("weighted_l2", &artifact);
     const annudf_vectors rows = vectorsOf(base);
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 16, nullptr, &index, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
   }
 
@@ -37,9 +37,9 @@ protected:
                       const annudf_ivf_flat_search_options *options = nullptr, uint64_t stream = 0,
                       annudf_ivf_flat_search_stats *stats = nullptr) {
     annudf_vectors shape = vectorsOf(queries);
-    shape.data = nullptr;
+    shape.data = nullptr, shape.place.stream = stream;
     return outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, k, probes,
-                                           options, stream, out, stats));
+                                           options, out, stats));
   }
   std::string run(annudf_ivf_flat_prepared *prepared, const reference::Vectors &from, Found &found,
                   annudf_ivf_flat_search_stats *stats = nullptr) {
@@ -131,7 +131,7 @@ TEST_F(CApiPrepared, AnIndexThatWasExtendedIsRefused) {
   OwnedPrepared prepared;
   ASSERT_EQ(prepare(&prepared), "ok");
   const annudf_vectors rows = vectorsOf(others);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &rows, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &rows, nullptr, nullptr)), "ok");
   Found found = foundFor(queries, kK);
   EXPECT_EQ(run(prepared, queries, found),
             "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
@@ -160,8 +160,8 @@ TEST_F(CApiPrepared, RefusesBadArguments) {
   EXPECT_EQ(prepare(&prepared, kK, 0), "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(prepare(nullptr), "usage: annudf_ivf_flat_prepare: prepared is NULL");
   EXPECT_EQ(prepare(&prepared, kK, kProbes, nullptr, 5),
-            "usage: annudf_ivf_flat_prepare: stream is 5; the backend is " +
-                std::string(annudf_backend_describe(backend)) + ", which has none");
+            "usage: annudf_ivf_flat_prepare: queries.place.stream is 5 with host memory, which has "
+            "none; set memory to ANNUDF_MEMORY_CUDA");
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options, options.time_stages = 1;
   EXPECT_EQ(prepare(&prepared, kK, kProbes, &options),

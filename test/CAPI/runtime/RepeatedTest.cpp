@@ -29,7 +29,8 @@ protected:
       return;
     load("weighted_l2", &artifact);
     bindWeights(artifact, weights, &captures);
-    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, kLists, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, kLists, nullptr, &index, nullptr)),
+              "ok");
   }
   std::string within(float radius, annudf_radius_neighbors **result,
                      const annudf_ivf_flat_search_options *options = nullptr,
@@ -171,10 +172,10 @@ TEST_F(CApiRepeated, RowsAsNearAsTheLastCount) {
   for (size_t row = 0; row < 40; ++row)
     values[2 * row] = row % 2 ? 4 : 1, values[2 * row + 1] = row % 2 ? 1 : 4;
   const float query[] = {1, 1};
-  const annudf_vectors two = {sizeof(annudf_vectors), values.data(), 40, 2, ANNUDF_ELEMENT_F32},
-                       one = {sizeof(annudf_vectors), query, 1, 2, ANNUDF_ELEMENT_F32};
+  const annudf_vectors two = {sizeof(annudf_vectors), values.data(), 40, 2, ANNUDF_ELEMENT_F32, {}},
+                       one = {sizeof(annudf_vectors), query, 1, 2, ANNUDF_ELEMENT_F32, {}};
   OwnedIndex halves;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&two, 2, nullptr, &halves)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &two, 2, nullptr, &halves, nullptr)), "ok");
   int64_t probes = -1;
   ASSERT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, halves, l1, nullptr, &one, 10, 1,
                                                   nullptr, &probes, nullptr)),

@@ -26,7 +26,13 @@ using OwnedEvent = Owner<annudf_event, annudf_event_destroy>;
 using OwnedEnvironment = Owner<annudf_environment, annudf_environment_destroy>;
 
 inline annudf_vectors vectorsOf(const reference::Vectors &from) {
-  return {sizeof(annudf_vectors), from.encoded.data(), from.rows, from.dims, from.element};
+  return {sizeof(annudf_vectors), from.encoded.data(), from.rows, from.dims, from.element, {}};
+}
+
+/// The same matrix, said to be in device memory.
+inline annudf_vectors onDevice(annudf_vectors vectors, uint64_t stream = 0, int32_t device = 0) {
+  vectors.place = {ANNUDF_MEMORY_CUDA, device, stream};
+  return vectors;
 }
 
 /// An index of 400 rows in 8 lists, once build() has been called.
@@ -37,7 +43,9 @@ protected:
   TempDir folder;
   OwnedIndex index;
 
-  void build() { ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok"); }
+  void build() {
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, nullptr, &index, nullptr)), "ok");
+  }
 };
 
 /// An artifact as a file would bring it.

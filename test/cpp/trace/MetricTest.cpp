@@ -315,7 +315,7 @@ TEST(TraceFilter, KeepsWhatTheLambdaKeeps) {
   const auto x = wholeNumbers<float>(rows, 4, 15);
   const annudf_vectors vectors = vectorsOf(x);
   Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 4, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 4, nullptr, &index, nullptr)), "ok");
   const std::vector<Bound> values = {bound("price", prices, {rows}),
                                      bound("most", std::vector{20.0F}, {}),
                                      bound("banned", never, {rows})};

@@ -36,7 +36,7 @@ template <class T> constexpr int32_t elementOf() {
 }
 
 template <class T> annudf_vectors vectorsOf(const Rows<T> &from) {
-  return {sizeof(annudf_vectors), from.values.data(), from.rows(), from.dims, elementOf<T>()};
+  return {sizeof(annudf_vectors), from.values.data(), from.rows(), from.dims, elementOf<T>(), {}};
 }
 
 /// A value for a capture.

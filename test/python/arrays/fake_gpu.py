@@ -62,21 +62,19 @@ class Gpu:
         return "CUDA device 0: made of host memory, sm_90"
 
     def search(self, *arguments):
-        self.log.append(("search", None))
-        return self.cpu.search(*arguments)
-
-    def search_device(self, *arguments):
-        *rest, stream, chosen, family, waits, self.counts = arguments
+        given, (stream, *options) = arguments[:11], arguments[11:] or (None,)
         self.log.append(("search", stream))
-        return self.cpu.search(*rest, chosen, family, waits)
+        if stream is not None:
+            self.counts = options.pop()
+        return self.cpu.search(*given, None, *options)
 
     def prepare(self, *arguments):
         *rest, stream, chosen, family, self.counts = arguments
         self.log.append(("prepare", stream))
-        made, stats = self.cpu.prepare(*rest, 0, chosen, family)
+        made, stats = self.cpu.prepare(*rest, None, chosen, family)
         return Prepared(self, made, stream), stats
 
-    def distances_device(self, *arguments):
+    def distances(self, *arguments):
         *rest, stream = arguments
         self.log.append(("distances", stream))
         return self.cpu.distances(*rest)
@@ -84,14 +82,8 @@ class Gpu:
     def build_index(self, stream, *arguments):
         from annudf import _core
 
-        self.log.append(("build", stream))
-        return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 0, True)
-
-    def build_index_from_host(self, *arguments):
-        from annudf import _core
-
-        self.log.append(("build from host", None))
-        return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 1, True)
+        self.log.append(("build" if stream is not None else "build from host", stream))
+        return _core.Index.build(*arguments), (0.0, 0.0, 0.0, 1 if stream is None else 0, True)
 
     def store_rows(self, stream, *arguments):
         from annudf import _core

@@ -220,7 +220,7 @@ def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeyp
     def fail(*arguments):
         raise UnavailableError("no memory on the device")
 
-    monkeypatch.setattr(gpu, "search_device", fail)
+    monkeypatch.setattr(gpu, "search", fail)
     with pytest.raises(UnavailableError, match=r"no memory on the device"):
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
     assert backends.release_done() == 1

@@ -42,7 +42,7 @@ captures = _core.Captures.bind(artifact, DIMS, {})
 filters = _core.compile(
     "annudf.filter @all { annudf.keep { %0 = arith.constant true annudf.yield %0 : i1 } }", "filter", archs=[]
 )[0]
-prepared = backend.prepare(core, artifact, captures, 2, DIMS, "f32", K, 4, 0)[0]
+prepared = backend.prepare(core, artifact, captures, 2, DIMS, "f32", K, 4)[0]
 
 
 def extending(progress: Callable[[str, float], None] | None = None) -> Any:
@@ -69,12 +69,10 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
         "Backend.extending": lambda: backend.extending(core, None, *at).result,
         "Backend.removing": lambda: backend.removing(core, gone.ctypes.data, 1).result,
         "Backend.search": lambda: backend.search(*coded, *at, K, 4, *found),
-        "Backend.search_device": lambda: backend.search_device(*coded, *at, K, 4, *found, 0),
         "Backend.radius_neighbors": lambda: backend.radius_neighbors(*coded, *at, 0.1, 4),
         "Backend.filter": lambda: backend.filter(core, filters, _core.Captures.bind(filters, DIMS, {}), 10**5),
-        "Backend.prepare": lambda: backend.prepare(*coded, 2, DIMS, "f32", K, 4, 0),
+        "Backend.prepare": lambda: backend.prepare(*coded, 2, DIMS, "f32", K, 4),
         "Backend.distances": lambda: backend.distances(*coded, *at, distances.ctypes.data),
-        "Backend.distances_device": lambda: backend.distances_device(*coded, *at, distances.ctypes.data, 0),
         "Prepared.run": lambda: prepared.run(queries.ctypes.data, *found),
     }
     for name in dir(_core.Index):
