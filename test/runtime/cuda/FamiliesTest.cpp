@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Workloads.h"
-#include "runtime/DocTables.h"
 
 #include "Support/TestFiles.h"
 
@@ -315,23 +314,39 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
   EXPECT_EQ(chosen(parts), "pairs");
 }
 
-/// Every line of the page's table of what is chosen.
-TEST(CudaFamilies, ChooseWhatTheTableOfTheDocsSays) {
-  const auto table = test::tableBelow("cuda-kernels.md", "### What is chosen");
-  EXPECT_EQ(table.size(), 12u);
-  for (const std::vector<std::string> &cells : table) {
-    const std::string &data = cells.at(0);
-    Workload work =
-        workOf(int64_t(test::numberOf(cells.at(2))), 32, uint32_t(test::numberOf(cells.at(1))));
-    work.rows = int64_t(test::numberOf(data.substr(0, data.find(' '))));
-    work.dims = int32_t(test::numberOf(data.substr(data.find("×") + 3)));
+/// Sizes of benchmarks, 32 probes; the rows that a query scans were measured.
+TEST(CudaFamilies, ChooseForBenchmarks) {
+  struct {
+    int64_t rows;
+    int32_t dims;
+    uint32_t lists;
+    int64_t queries;
+    double rowsPerQuery;
+    const char *queriesPerRow, *family;
+  } const cases[] = {
+      {1'000'000, 128, 1024, 1, 33'700, "0.0337", "pairs"},
+      {1'000'000, 128, 1024, 10, 33'700, "0.337", "pairs"},
+      {1'000'000, 128, 1024, 100, 33'700, "3.37", "tiles"},
+      {1'000'000, 128, 1024, 200, 33'700, "6.74", "tiles"},
+      {1'000'000, 128, 1024, 1000, 33'700, "33.7", "staged"},
+      {1'000'000, 128, 1024, 10'000, 33'700, "337", "staged"},
+      {10'000'000, 96, 4096, 100, 107'193, "1.07", "staged"},
+      {10'000'000, 96, 4096, 1000, 107'865, "10.8", "staged"},
+      {500'000, 1024, 2048, 100, 26'079, "5.22", "staged"},
+      {500'000, 1024, 2048, 1000, 72'286, "145", "staged"},
+      {500'000, 768, 2048, 1000, 52'765, "106", "staged"},
+      {500'000, 1024, 2048, 1000, 26'000, "52", "staged"},
+  };
+  for (const auto &one : cases) {
+    Workload work = workOf(one.queries, 32, one.lists);
+    work.rows = one.rows, work.dims = one.dims;
     work.rowBytes = uint32_t(work.dims) * 4;
-    work.probedRows = test::numberOf(cells.at(3)) / work.probes;
+    work.probedRows = one.rowsPerQuery / work.probes;
     work.bodyBytes = 2000;
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", work.queriesPerRow());
-    EXPECT_EQ(cells.at(4), text) << data;
-    EXPECT_EQ(cells.at(5), "`" + chosen(work) + "`") << data;
+    EXPECT_STREQ(text, one.queriesPerRow);
+    EXPECT_EQ(chosen(work), one.family) << one.rows << " x " << one.dims << ", " << one.queries;
   }
 }
 

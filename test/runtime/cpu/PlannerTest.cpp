@@ -1,0 +1,88 @@
+//===- PlannerTest.cpp - What the planner of CPUs chooses and refuses -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatrixTesting.h"
+
+namespace annudf::test {
+namespace {
+
+/// A search of 200,000 rows of 128 dims in f32 in 512 lists of equal size, 16 probes.
+Workload workOf(int64_t queries, int k) {
+  Workload work;
+  work.rows = 200'000, work.lists = 512, work.probes = 16, work.queries = queries, work.k = k;
+  work.dims = 128, work.noBounds = Reason::None, work.formIsDistance = true;
+  return work;
+}
+
+struct Choice {
+  bool rowsAreKept;
+  int64_t queries;
+  int k;
+  double pass;
+  const char *family;
+};
+constexpr Choice kChoices[] = {
+    {true, 1, 10, 1, "matrix"},      {true, 10, 10, 1, "matrix"},
+    {true, 1000, 10, 1, "matrix"},   {true, 1000, 1000, 1, "groups"},
+    {true, 100, 10, 0.5, "matrix"},  {true, 100, 10, 0.05, "matrix"},
+    {true, 100, 10, 0.01, "groups"}, {true, 1000, 10, 0.5, "groups"},
+    {true, 1000, 10, 0.1, "groups"}, {true, 1000, 10, 0.01, "groups"},
+    {true, 1, 10, 0.1, "matrix"},    {true, 1, 10, 0.01, "groups"},
+    {false, 1000, 10, 1, "groups"},  {false, 10'000, 10, 1, "groups"},
+};
+
+TEST(Planner, ChoosesAFamilyOfACpu) {
+  const Machine avx2{.products = "avx2", .productCost = 0.55};
+  const std::unique_ptr<Backend> backend = makeCpuBackend(1);
+  for (const Choice &choice : kChoices) {
+    Workload work = workOf(choice.queries, choice.k);
+    work.rowsAreKept = choice.rowsAreKept, work.pass = choice.pass;
+    EXPECT_EQ(makePlan(backend->families(), work, avx2).family->name(), choice.family)
+        << (choice.rowsAreKept ? "rows are kept, " : "rows are converted, ") << choice.queries
+        << " queries, k " << choice.k << ", pass " << choice.pass;
+  }
+}
+
+struct Refusal {
+  const char *family;
+  void (*change)(Workload &);
+  const char *message;
+};
+constexpr Refusal kRefusals[] = {
+    {"tiles", [](Workload &) {},
+     "no family of kernels is called 'tiles'; there are groups, matrix"},
+    {"matrix", [](Workload &work) { work.element = ANNUDF_ELEMENT_U8; },
+     "family 'matrix' cannot run this search: it does not read u8"},
+    {"matrix", [](Workload &work) { work.compute = ANNUDF_COMPUTE_F64; },
+     "family 'matrix' cannot run this search: it does not compute in f64"},
+    {"matrix", [](Workload &work) { work.noBounds = Reason::NoForm, work.formIsDistance = false; },
+     "family 'matrix' cannot run this search: it is not proved to be a quadratic form"},
+    {"matrix",
+     [](Workload &work) { work.noBounds = Reason::MissingValues, work.formIsDistance = false; },
+     "family 'matrix' cannot run this search: coordinates may be missing"},
+    {"matrix", [](Workload &work) { work.formIsDistance = false; },
+     "family 'matrix' cannot run this search: its distance is not the form itself, which limits "
+     "are found by"},
+    {"matrix", [](Workload &work) { work.dims = 8193; },
+     "family 'matrix' cannot run this search: it takes at most 8192 dims"},
+};
+
+TEST(Planner, RefusesAFamilyOfACpu) {
+  const std::unique_ptr<Backend> backend = makeCpuBackend(1);
+  for (const auto &[family, change, message] : kRefusals) {
+    Workload work = workOf(1000, 10);
+    change(work);
+    work.family = family;
+    const auto kind =
+        std::string_view(message).starts_with("no family") ? ErrorKind::Usage : ErrorKind::Input;
+    EXPECT_EQ(errorOf([&] { (void)backend->plan(work); }, kind), message);
+  }
+}
+
+} // namespace
+} // namespace annudf::test
