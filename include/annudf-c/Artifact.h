@@ -6,7 +6,7 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* An artifact is one compiled metric, or filter (annudf_artifact_role);      *|
+|* An artifact is one compiled metric, or filter;                             *|
 |* docs/spec/artifact.md describes the file.                                       *|
 |* It never changes once made. annudf-c/Support.h has the rules of all calls. *|
 |*                                                                            *|
@@ -42,15 +42,31 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_save(const annudf_artifact *a
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_to_bytes(const annudf_artifact *artifact,
                                                             annudf_buffer **bytes);
 
-/** SHA-256 of those bytes, 64 hexadecimal digits; lives as long as `artifact`. "" for NULL. */
-ANNUDF_CAPI_EXPORTED const char *annudf_artifact_digest(const annudf_artifact *artifact);
+/** What an artifact is. */
+typedef struct annudf_artifact_info {
+  size_t size;      /**< Of this struct in the library.                                       */
+  const char *name; /**< Of the metric or filter.                                             */
+  const char
+      *digest; /**< SHA-256 of the bytes of annudf_artifact_to_bytes, 64 hexadecimal digits. */
+  /** enum annudf_role: ANNUDF_ROLE_SCAN of a metric, which gives distances, or ANNUDF_ROLE_FILTER
+   * of a filter, of which annudf_ivf_flat_filter makes bits. */
+  int32_t role;
+  int32_t has_host_code; /**< Not 0: it holds code for CPUs.                                    */
+  /** Edition of the rules that it was verified by, from 1; 0 if it was not, as of CUDA source,
+   * whose code is taken on trust. */
+  uint32_t verified_rules;
+  int32_t missing_values;  /**< Not 0: a coordinate may be NaN, a missing value.                */
+  const char *verified_by; /**< Version of the annudf that verified it; "" if none did.         */
+  uint64_t contract;       /**< What annudf1_scan_contract() of its code has to return
+                                (docs/artifact.md).                                             */
+  size_t payload_count;    /**< Of annudf_artifact_payload.                                     */
+  size_t capture_count;    /**< Of annudf_artifact_capture.                                     */
+  size_t arch_count;
+  const char *const *archs; /**< Architectures that it holds LTO-IR for: "sm_90".               */
+} annudf_artifact_info;
 
-/** Name of the metric or filter; lives as long as `artifact`. "" for NULL. */
-ANNUDF_CAPI_EXPORTED const char *annudf_artifact_name(const annudf_artifact *artifact);
-
-/** What it is, an enum annudf_role: ANNUDF_ROLE_SCAN of a metric, which gives distances, or
- * ANNUDF_ROLE_FILTER of a filter, of which annudf_ivf_flat_filter makes bits. -1 for NULL. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_artifact_role(const annudf_artifact *artifact);
+ANNUDF_CAPI_EXPORTED const annudf_artifact_info *
+annudf_artifact_get(const annudf_artifact *artifact);
 
 /** The manifest as JSON, as `annudf inspect --json` prints it. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_manifest(const annudf_artifact *artifact,
@@ -84,16 +100,9 @@ typedef struct annudf_payload {
   uint64_t bytes;         /**< Of code.                                                     */
 } annudf_payload;
 
-/** 0 for NULL. */
-ANNUDF_CAPI_EXPORTED size_t annudf_artifact_payload_count(const annudf_artifact *artifact);
+/** ANNUDF_USAGE where there is no such index. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_payload(const annudf_artifact *artifact,
                                                            size_t index, annudf_payload *payload);
-
-/** How many architectures it holds LTO-IR for. 0 for NULL. */
-ANNUDF_CAPI_EXPORTED size_t annudf_artifact_arch_count(const annudf_artifact *artifact);
-/** "sm_90"; lives as long as `artifact`. NULL where there is no such index. */
-ANNUDF_CAPI_EXPORTED const char *annudf_artifact_arch(const annudf_artifact *artifact,
-                                                      size_t index);
 
 /** The LTO-IR that a device of `arch` ("sm_90") would link: of the newest
  * architecture that is not newer. ANNUDF_ENVIRONMENT, listing what there is, if none. */
@@ -112,31 +121,10 @@ typedef struct annudf_capture_declaration {
   int64_t constants[ANNUDF_MAX_EXTENTS];
 } annudf_capture_declaration;
 
-/** 0 for NULL. */
-ANNUDF_CAPI_EXPORTED size_t annudf_artifact_capture_count(const annudf_artifact *artifact);
 /** ANNUDF_USAGE where there is no such index. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_capture(const annudf_artifact *artifact,
                                                            size_t index,
                                                            annudf_capture_declaration *capture);
-
-/** Whether it holds code for CPUs. False for NULL. */
-ANNUDF_CAPI_EXPORTED bool annudf_artifact_has_host_code(const annudf_artifact *artifact);
-
-/** Whether its manifest says that the metric was verified. False for NULL, and for CUDA source,
- * whose code is taken on trust. */
-ANNUDF_CAPI_EXPORTED bool annudf_artifact_is_verified(const annudf_artifact *artifact);
-/** Edition of the rules that it was verified by, from 1; 0 if it was not, and for NULL. */
-ANNUDF_CAPI_EXPORTED uint32_t annudf_artifact_verified_rules(const annudf_artifact *artifact);
-/** Version of the annudf that verified it; "" if none did, and for NULL. Lives as long as
- * `artifact`. */
-ANNUDF_CAPI_EXPORTED const char *annudf_artifact_verified_by(const annudf_artifact *artifact);
-
-/** Whether the metric knows what to do with a coordinate that is NaN, a missing value. False for
- * NULL. */
-ANNUDF_CAPI_EXPORTED bool annudf_artifact_missing_values(const annudf_artifact *artifact);
-
-/** What annudf1_scan_contract() of its code has to return (docs/spec/artifact.md). 0 for NULL. */
-ANNUDF_CAPI_EXPORTED uint64_t annudf_artifact_contract(const annudf_artifact *artifact);
 
 ANNUDF_CAPI_EXPORTED void annudf_artifact_destroy(annudf_artifact *artifact);
 

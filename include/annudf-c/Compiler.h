@@ -86,8 +86,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_compile(const char *source, size_t siz
  * "inner_product", "l1", "chebyshev", "hamming". It is compiled as any other text, and lives for
  * ever. NULL for another name, and for NULL. */
 ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric(const char *name);
-/** How many there are, and their names in alphabetical order; NULL from the count on. */
-ANNUDF_CAPI_EXPORTED size_t annudf_builtin_metric_count(void);
+/** Their names in alphabetical order; NULL past the last. */
 ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric_name(size_t index);
 
 typedef struct annudf_lower_options {

@@ -34,13 +34,15 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cpu(int32_t threads,
  * ANNUDF_ENVIRONMENT naming what is missing: driver, device, nvJitLink, or CUDA in this build. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cuda(int32_t device,
                                                               annudf_backend **backend);
-/** "CPU, 8 threads, ..." or "CUDA device 0: NVIDIA H200, sm_90"; lives as long as
- * `backend`. "" for NULL. */
-ANNUDF_CAPI_EXPORTED const char *annudf_backend_describe(const annudf_backend *backend);
-/** The CUDA device, or -1 for the CPU and for NULL. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_backend_device(const annudf_backend *backend);
-/** Architecture of the CUDA device, 90 for compute capability 9.0; 0 for the CPU and for NULL. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_backend_arch(const annudf_backend *backend);
+/** What a backend is. */
+typedef struct annudf_backend_info {
+  size_t size;             /**< Of this struct in the library.                                  */
+  const char *description; /**< "CPU, 8 threads, ..." or "CUDA device 0: NVIDIA H200, sm_90".   */
+  int32_t device;          /**< The CUDA device, or -1 for the CPU.                             */
+  int32_t arch;            /**< Of the device, 90 for compute capability 9.0; 0 for the CPU.    */
+} annudf_backend_info;
+
+ANNUDF_CAPI_EXPORTED const annudf_backend_info *annudf_backend_get(const annudf_backend *backend);
 ANNUDF_CAPI_EXPORTED void annudf_backend_destroy(annudf_backend *backend);
 
 /*===-- Device memory and streams -----------------------------------------===*|
@@ -59,7 +61,6 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_device_allocate(annudf_backend *backen
                                                           annudf_device_buffer **buffer);
 /** Device address; 0 for NULL. */
 ANNUDF_CAPI_EXPORTED uint64_t annudf_device_buffer_address(const annudf_device_buffer *buffer);
-ANNUDF_CAPI_EXPORTED uint64_t annudf_device_buffer_size(const annudf_device_buffer *buffer);
 /** Frees it once the work that was enqueued before is done: in stream order on the legacy
  * default stream, by waiting for the device on others, as those may be gone by now. */
 ANNUDF_CAPI_EXPORTED void annudf_device_buffer_destroy(annudf_device_buffer *buffer);
@@ -88,35 +89,29 @@ ANNUDF_CAPI_EXPORTED void annudf_event_destroy(annudf_event *event);
 
 /*===-- This machine ------------------------------------------------------===*/
 
-/** What this build and this machine offer. Text lives as long as the object. */
 typedef struct annudf_environment annudf_environment;
+
+/** What this build and this machine offer. */
+typedef struct annudf_environment_info {
+  size_t size; /**< Of this struct in the library. */
+  /** Not 0: the library was built with the CPU backend, with the CUDA backend. */
+  int32_t has_cpu, has_cuda;
+  /** The CPU backend as annudf_backend_get describes it, or why there is none. */
+  const char *cpu;
+  const char *driver; /**< Version of the CUDA driver, "13.0", or why there is none.            */
+  const char *linker; /**< Version and path of nvJitLink, or why there is none.                 */
+  /** Not 0: they are there; and their versions as CUDA counts them, 13000 for 13.0. */
+  int32_t driver_found, linker_found, driver_version, linker_version;
+  size_t device_count;
+  const char *const *devices; /**< "0: NVIDIA H200, sm_90, 132 multiprocessors".                */
+  /** 90 for compute capability 9.0; 0 where it could not be asked. */
+  const int32_t *device_archs;
+} annudf_environment_info;
 
 /** Looks; what is missing is no failure but told in words. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_environment_describe(annudf_environment **environment);
-/** Whether the library was built with the CPU backend, with the CUDA backend. False for NULL. */
-ANNUDF_CAPI_EXPORTED bool annudf_environment_has_cpu(const annudf_environment *environment);
-ANNUDF_CAPI_EXPORTED bool annudf_environment_has_cuda(const annudf_environment *environment);
-/** The CPU backend as annudf_backend_describe says it, or why there is none. "" for NULL. */
-ANNUDF_CAPI_EXPORTED const char *annudf_environment_cpu(const annudf_environment *environment);
-/** Version of the CUDA driver, "13.0", or why there is none. */
-ANNUDF_CAPI_EXPORTED bool annudf_environment_driver_found(const annudf_environment *environment);
-ANNUDF_CAPI_EXPORTED const char *annudf_environment_driver(const annudf_environment *environment);
-/** The same as CUDA counts versions, 13000 for 13.0; 0 if there is none. */
-ANNUDF_CAPI_EXPORTED int32_t
-annudf_environment_driver_version(const annudf_environment *environment);
-/** Version and path of nvJitLink, or why there is none. */
-ANNUDF_CAPI_EXPORTED bool annudf_environment_linker_found(const annudf_environment *environment);
-ANNUDF_CAPI_EXPORTED const char *annudf_environment_linker(const annudf_environment *environment);
-/** The same as CUDA counts versions; 0 if there is none. */
-ANNUDF_CAPI_EXPORTED int32_t
-annudf_environment_linker_version(const annudf_environment *environment);
-/** "0: NVIDIA H200, sm_90, 132 multiprocessors"; NULL where there is no such index. */
-ANNUDF_CAPI_EXPORTED size_t annudf_environment_device_count(const annudf_environment *environment);
-ANNUDF_CAPI_EXPORTED const char *annudf_environment_device(const annudf_environment *environment,
-                                                           size_t index);
-/** Its architecture, 90 for compute capability 9.0; 0 where it could not be asked. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_environment_device_arch(const annudf_environment *environment,
-                                                            size_t index);
+ANNUDF_CAPI_EXPORTED const annudf_environment_info *
+annudf_environment_get(const annudf_environment *environment);
 ANNUDF_CAPI_EXPORTED void annudf_environment_destroy(annudf_environment *environment);
 
 #ifdef __cplusplus

@@ -43,25 +43,22 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_explain(const annudf_artifact *artifac
                                                   const annudf_explain_options *options,
                                                   annudf_explanation **explanation);
 
-/** One more than there are dimensions: step 0 is after init, step d + 1 after dimension d. These
- * are 0 for NULL, and for a step or a field that there is not. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_explanation_steps(const annudf_explanation *explanation);
-/** Fields of the accumulator, 1 where it is no struct. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_explanation_fields(const annudf_explanation *explanation);
-/** enum annudf_accumulator of a field. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_explanation_type(const annudf_explanation *explanation,
-                                                     int64_t field);
-/** A field as a number; an i64 may be rounded. */
-ANNUDF_CAPI_EXPORTED double annudf_explanation_value(const annudf_explanation *explanation,
-                                                     int64_t step, int64_t field);
-/** Its bits, the lowest of the number. */
-ANNUDF_CAPI_EXPORTED uint64_t annudf_explanation_bits(const annudf_explanation *explanation,
-                                                      int64_t step, int64_t field);
-/** What finalize makes of the last. */
-ANNUDF_CAPI_EXPORTED float annudf_explanation_distance(const annudf_explanation *explanation);
-/** The first dimension after which a field is NaN; -1 where init makes it NaN, the number of
- * dimensions where no field ever is. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_explanation_first_nan(const annudf_explanation *explanation);
+/** How the distance came about. */
+typedef struct annudf_explanation_info {
+  size_t size;    /**< Of this struct in the library.                                            */
+  int64_t steps;  /**< One more than there are dimensions: 0 is after init, d + 1 after d.       */
+  int64_t fields; /**< Of the accumulator, 1 where it is no struct.                     */
+  const int32_t *types; /**< enum annudf_accumulator of each field.                           */
+  const double *values; /**< steps x fields, as numbers; an i64 may be rounded.               */
+  const uint64_t *bits; /**< steps x fields: their bits, the lowest of the number.            */
+  float distance;       /**< What finalize makes of the last.                                 */
+  /** The first dimension after which a field is NaN; -1 where init makes it NaN, the number of
+   * dimensions where no field ever is. */
+  int64_t first_nan;
+} annudf_explanation_info;
+
+ANNUDF_CAPI_EXPORTED const annudf_explanation_info *
+annudf_explanation_get(const annudf_explanation *explanation);
 ANNUDF_CAPI_EXPORTED void annudf_explanation_destroy(annudf_explanation *explanation);
 
 /** "query 3, row 17: dimension 5 turns the accumulator NaN": the pair that the statistics of a

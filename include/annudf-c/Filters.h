@@ -34,11 +34,17 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_from_bitset(const uint32_t *wor
 ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_from_bytes(const uint8_t *bytes, int64_t count,
                                                             annudf_filter **filter);
 
-/** Rows that pass both, either, or not this one. ANNUDF_USAGE for filters of different sizes. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_and(const annudf_filter *a, const annudf_filter *b,
-                                                     annudf_filter **filter);
-ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_or(const annudf_filter *a, const annudf_filter *b,
-                                                    annudf_filter **filter);
+typedef enum annudf_filter_join ANNUDF_ENUM_TYPE {
+  ANNUDF_FILTER_AND = 0, /**< Rows that pass both.   */
+  ANNUDF_FILTER_OR = 1   /**< Rows that pass either. */
+} annudf_filter_join;
+
+/** One filter of two. \param how  enum annudf_filter_join.
+ * ANNUDF_USAGE for filters of different sizes. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a,
+                                                         const annudf_filter *b,
+                                                         annudf_filter **filter);
+/** Rows that do not pass this one. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_not(const annudf_filter *a,
                                                      annudf_filter **filter);
 

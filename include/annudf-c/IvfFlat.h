@@ -147,29 +147,27 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_in
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path,
                                                         annudf_ivf_flat_index **index);
 
-/** enum annudf_element of the rows. These never wait, not even for an extend or a remove; 0 for
- * NULL. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index);
-ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index);
-/** Rows. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index);
-ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index);
-/** enum annudf_coarse that its k-means clustered by. */
-ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index);
-/** Another number after every build, load and extend, and every remove of a row, in this process.
- */
-ANNUDF_CAPI_EXPORTED uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index);
+/** What an index is. */
+typedef struct annudf_ivf_flat_info {
+  size_t size; /**< Set by the caller: sizeof(annudf_ivf_flat_info).                   */
+  int64_t rows, dims, n_lists;
+  int32_t element; /**< enum annudf_element of the rows.                                   */
+  int32_t metric;  /**< enum annudf_coarse that its k-means clustered by.                  */
+  int32_t adaptive_centers; /**< Not 0: every extend and remove moves the centers.              */
+  int32_t missing_values;   /**< Not 0: coordinates of rows and queries may be NaN.             */
+  /** Another number after every build, load and extend, and every remove of a row, in this
+   * process. */
+  uint64_t generation;
+} annudf_ivf_flat_info;
+
+/** It never waits, not even for an extend or a remove. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_get(const annudf_ivf_flat_index *index,
+                                                       annudf_ivf_flat_info *info);
 
 /** What captures must be bound for to search this index as it is now: its dims and one row
  * more than its largest id; queries is left at 0. It waits for an extend under way. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index,
                                                            annudf_extents *extents);
-
-/** Whether every extend moves the centers. */
-ANNUDF_CAPI_EXPORTED bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index);
-
-/** Whether coordinates of rows and queries may be NaN. */
-ANNUDF_CAPI_EXPORTED bool annudf_ivf_flat_missing_values(const annudf_ivf_flat_index *index);
 
 /** Copies the centers, n_lists x dims. Adaptive ones wait for an extend under way.
  * \param count  floats that `centers` has room for: ANNUDF_USAGE if it is not just as many. */
@@ -336,7 +334,7 @@ ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepa
  * size - 1: no list is left out. NaN where the metric says so; the metric's order does not matter.
  * \param options    its filter and its family must be NULL.
  * \param queries    as of annudf_ivf_flat_search: on a device it is enqueued.
- * \param distances  queries x annudf_ivf_flat_size, where the queries are; the row with id i in
+ * \param distances  queries x rows of the index, where the queries are; the row with id i in
  * column i.
  * Else as annudf_ivf_flat_search. ANNUDF_USAGE for an index with other ids. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
@@ -361,8 +359,18 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_filter(
 
 /*===-- Searching several times -------------------------------------------===*/
 
-/** Neighbours of queries that have different numbers of them. */
 typedef struct annudf_radius_neighbors annudf_radius_neighbors;
+
+/** Neighbours of queries that have different numbers of them. */
+typedef struct annudf_radius_neighbors_info {
+  size_t size;     /**< Of this struct in the library.                                          */
+  int64_t queries; /**< As many as were searched for.                                           */
+  /** One more than there are queries: the neighbours of query q are at offsets[q] to offsets[q + 1]
+   * of ids and distances, the best first. */
+  const int64_t *offsets;
+  const int64_t *ids;
+  const float *distances;
+} annudf_radius_neighbors_info;
 
 /** All rows whose distance is no worse than `radius` (no larger, or for order max no smaller) among
  * those of each query's `n_probes` best lists. It searches with a larger k until no query's last
@@ -378,16 +386,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_radius_neighbors(
     const annudf_ivf_flat_search_options *options, annudf_radius_neighbors **result,
     annudf_ivf_flat_search_stats *stats);
 
-/** Of as many queries as were searched for; 0 for NULL. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_radius_neighbors_queries(const annudf_radius_neighbors *result);
-/** One more than there are queries: the neighbours of query q are at offsets[q] to offsets[q + 1]
- * of ids and distances, the best first. These live as long as the result; NULL for NULL. */
-ANNUDF_CAPI_EXPORTED const int64_t *
-annudf_radius_neighbors_offsets(const annudf_radius_neighbors *result);
-ANNUDF_CAPI_EXPORTED const int64_t *
-annudf_radius_neighbors_ids(const annudf_radius_neighbors *result);
-ANNUDF_CAPI_EXPORTED const float *
-annudf_radius_neighbors_distances(const annudf_radius_neighbors *result);
+ANNUDF_CAPI_EXPORTED const annudf_radius_neighbors_info *
+annudf_radius_neighbors_get(const annudf_radius_neighbors *result);
 ANNUDF_CAPI_EXPORTED void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result);
 
 /** The fewest probes with which a search finds the part `recall` of these queries' true k nearest

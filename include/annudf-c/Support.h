@@ -16,6 +16,8 @@
 |*  - NULL where nothing says that it may be is refused as ANNUDF_USAGE.      *|
 |*  - Text is UTF-8. Text that is handed in ends with NUL unless its size     *|
 |*    stands beside it.                                                       *|
+|*  - What an object is stands in one struct, which annudf_X_get returns: it    *|
+|*    and what it points to live as long as the object, and are NULL for NULL. *|
 |*  - A struct of options starts with its size, set by the caller, and 0 or   *|
 |*    NULL in a field means its default. So `annudf_x_options o = {sizeof o}`  *|
 |*    is complete, and fields may be added: who was compiled against an older  *|

@@ -15,17 +15,34 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 using namespace annudf;
 using namespace annudf::capi;
 
 annudf_artifact *capi::makeArtifact(Artifact artifact, std::string bytes) {
   std::string digest = sha256Hex(bytes);
-  std::vector<std::string> targets;
-  for (const Payload &payload : artifact.payloads)
-    targets.push_back(payload.arch());
-  return new annudf_artifact{std::move(artifact), std::move(bytes), std::move(digest),
-                             std::move(targets)};
+  auto made = std::unique_ptr<annudf_artifact>(
+      new annudf_artifact{std::move(artifact), std::move(bytes), std::move(digest), {}, {}, {}});
+  const std::vector<Payload> &payloads = made->value.payloads;
+  for (const Payload &payload : payloads)
+    made->targets.push_back(payload.arch());
+  for (size_t i = 0; i < payloads.size(); ++i)
+    if (payloads[i].kind == PayloadKind::LtoIr)
+      made->archs.push_back(made->targets[i].c_str());
+  const Manifest &manifest = made->value.manifest;
+  annudf_artifact_info &info = made->info;
+  info.size = sizeof info;
+  info.name = manifest.name.c_str(), info.digest = made->digest.c_str();
+  info.role = manifest.role;
+  info.has_host_code = made->value.find(PayloadKind::HostBitcode) != nullptr;
+  info.verified_rules = manifest.verified ? manifest.verified->rules : 0;
+  info.verified_by = manifest.verified ? manifest.verified->version.c_str() : "";
+  info.missing_values = manifest.missingValues;
+  info.contract = contractOf(manifest);
+  info.payload_count = payloads.size(), info.capture_count = manifest.captures.size();
+  info.arch_count = made->archs.size(), info.archs = made->archs.data();
+  return made.release();
 }
 
 annudf_artifact *capi::makeArtifact(Artifact artifact) {
@@ -75,12 +92,8 @@ annudf_status annudf_artifact_to_bytes(const annudf_artifact *artifact, annudf_b
   });
 }
 
-const char *annudf_artifact_digest(const annudf_artifact *artifact) {
-  return artifact ? artifact->digest.c_str() : "";
-}
-
-const char *annudf_artifact_name(const annudf_artifact *artifact) {
-  return artifact ? artifact->value.manifest.name.c_str() : "";
+const annudf_artifact_info *annudf_artifact_get(const annudf_artifact *artifact) {
+  return artifact ? &artifact->info : nullptr;
 }
 
 annudf_status annudf_artifact_manifest(const annudf_artifact *artifact, annudf_buffer **json) {
@@ -101,32 +114,12 @@ annudf_status annudf_artifact_describe(const annudf_artifact *artifact, const ch
   });
 }
 
-size_t annudf_artifact_arch_count(const annudf_artifact *artifact) {
-  if (!artifact)
-    return 0;
-  const std::vector<Payload> &payloads = artifact->value.payloads;
-  return std::count_if(payloads.begin(), payloads.end(),
-                       [](const Payload &payload) { return payload.kind == PayloadKind::LtoIr; });
-}
-
-const char *annudf_artifact_arch(const annudf_artifact *artifact, size_t index) {
-  if (artifact)
-    for (size_t i = 0; i < artifact->value.payloads.size(); ++i)
-      if (artifact->value.payloads[i].kind == PayloadKind::LtoIr && index-- == 0)
-        return artifact->targets[i].c_str();
-  return nullptr;
-}
-
 /// The number in "sm_90"; 0 for anything else.
 static int versionOf(const std::string &arch) {
   if (arch.size() < 5 || arch.size() > 7 || arch.compare(0, 3, "sm_") != 0 ||
       !std::all_of(arch.begin() + 3, arch.end(), [](char c) { return c >= '0' && c <= '9'; }))
     return 0;
   return std::stoi(arch.substr(3));
-}
-
-size_t annudf_artifact_payload_count(const annudf_artifact *artifact) {
-  return artifact ? artifact->value.payloads.size() : 0;
 }
 
 annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t index,
@@ -138,15 +131,8 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     if (index >= payloads.size())
       call.refuse("index " + std::to_string(index) +
                   " is beyond the payloads, of which there are " + std::to_string(payloads.size()));
-    const size_t size = payload->size;
-    constexpr size_t kSmallest = offsetof(annudf_payload, bytes) + sizeof(uint64_t);
-    if (size < kSmallest)
-      call.refuse("annudf_payload.size is " + std::to_string(size) + ", at least " +
-                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_payload)");
     const Payload &entry = payloads[index];
-    annudf_payload filled;
-    std::memset(&filled, 0, sizeof filled);
-    filled.size = size;
+    annudf_payload filled = {};
     switch (entry.kind) {
     case PayloadKind::LtoIr:
       filled.kind = ANNUDF_PAYLOAD_LTOIR;
@@ -173,12 +159,9 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     filled.producer_major = static_cast<int32_t>(major);
     filled.producer_minor = static_cast<int32_t>(minor);
     filled.bytes = entry.bytes.size();
-    std::memcpy(payload, &filled, std::min(size, sizeof filled));
+    fill(call, payload, filled, offsetof(annudf_payload, bytes) + sizeof(uint64_t),
+         "annudf_payload");
   });
-}
-
-size_t annudf_artifact_capture_count(const annudf_artifact *artifact) {
-  return artifact ? artifact->value.manifest.captures.size() : 0;
 }
 
 annudf_status annudf_artifact_capture(const annudf_artifact *artifact, size_t index,
@@ -190,17 +173,8 @@ annudf_status annudf_artifact_capture(const annudf_artifact *artifact, size_t in
     if (index >= captures.size())
       call.refuse("index " + std::to_string(index) +
                   " is beyond the captures, of which there are " + std::to_string(captures.size()));
-    const size_t size = capture->size;
-    constexpr size_t kSmallest = offsetof(annudf_capture_declaration, constants) +
-                                 sizeof(annudf_capture_declaration::constants);
-    if (size < kSmallest)
-      call.refuse("annudf_capture_declaration.size is " + std::to_string(size) + ", at least " +
-                  std::to_string(kSmallest) +
-                  " are needed; set it to sizeof(annudf_capture_declaration)");
     const CaptureInfo &declared = captures[index];
-    annudf_capture_declaration filled;
-    std::memset(&filled, 0, sizeof filled);
-    filled.size = size;
+    annudf_capture_declaration filled = {};
     filled.name = declared.name.c_str();
     filled.element = declared.element;
     filled.rank = static_cast<int32_t>(declared.extents.size());
@@ -208,7 +182,10 @@ annudf_status annudf_artifact_capture(const annudf_artifact *artifact, size_t in
       filled.extents[i] = declared.extents[i].kind;
       filled.constants[i] = declared.extents[i].constant;
     }
-    std::memcpy(capture, &filled, std::min(size, sizeof filled));
+    fill(call, capture, filled,
+         offsetof(annudf_capture_declaration, constants) +
+             sizeof(annudf_capture_declaration::constants),
+         "annudf_capture_declaration");
   });
 }
 
@@ -224,7 +201,7 @@ annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact, const char 
     const Payload *payload = artifact->value.findLtoIr(version);
     if (!payload) {
       std::string known;
-      for (size_t i = 0; const char *held = annudf_artifact_arch(artifact, i); ++i)
+      for (const char *held : artifact->archs)
         known += (known.empty() ? "" : ", ") + std::string(held);
       throw Error(ErrorKind::Environment, "metric " + artifact->value.manifest.name +
                                               " has no LTO-IR that links for " + arch +
@@ -233,35 +210,6 @@ annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact, const char 
     }
     *bytes = makeBuffer(payload->bytes);
   });
-}
-
-bool annudf_artifact_has_host_code(const annudf_artifact *artifact) {
-  return artifact && artifact->value.find(PayloadKind::HostBitcode);
-}
-
-bool annudf_artifact_is_verified(const annudf_artifact *artifact) {
-  return artifact && artifact->value.manifest.verified;
-}
-
-uint32_t annudf_artifact_verified_rules(const annudf_artifact *artifact) {
-  return annudf_artifact_is_verified(artifact) ? artifact->value.manifest.verified->rules : 0;
-}
-
-const char *annudf_artifact_verified_by(const annudf_artifact *artifact) {
-  return annudf_artifact_is_verified(artifact) ? artifact->value.manifest.verified->version.c_str()
-                                               : "";
-}
-
-bool annudf_artifact_missing_values(const annudf_artifact *artifact) {
-  return artifact && artifact->value.manifest.missingValues;
-}
-
-int32_t annudf_artifact_role(const annudf_artifact *artifact) {
-  return artifact ? artifact->value.manifest.role : -1;
-}
-
-uint64_t annudf_artifact_contract(const annudf_artifact *artifact) {
-  return artifact ? contractOf(artifact->value.manifest) : 0;
 }
 
 void annudf_artifact_destroy(annudf_artifact *artifact) { delete artifact; }
@@ -311,13 +259,9 @@ annudf_status annudf_table_read(const char *table, size_t index, annudf_table_ro
       call.refuse("index is " + std::to_string(index) + ", table " + found->name + " has " +
                   std::to_string(found->rows.size()) + " rows");
     const TableRow &from = found->rows[index];
-    const size_t size = row->size;
-    constexpr size_t kSmallest = offsetof(annudf_table_row, since) + sizeof(int32_t);
-    if (size < kSmallest)
-      call.refuse("annudf_table_row.size is " + std::to_string(size) + ", at least " +
-                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_table_row)");
-    const annudf_table_row filled = {size,      from.name,        from.spelling, from.value,
+    const annudf_table_row filled = {0,         from.name,        from.spelling, from.value,
                                      from.bits, spell(from.kind), from.detail,   from.since};
-    std::memcpy(row, &filled, std::min(size, sizeof filled));
+    fill(call, row, filled, offsetof(annudf_table_row, since) + sizeof(int32_t),
+         "annudf_table_row");
   });
 }

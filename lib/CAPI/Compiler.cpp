@@ -85,8 +85,6 @@ const char *annudf_builtin_metric(const char *name) {
   return found ? found->text.data() : nullptr;
 }
 
-size_t annudf_builtin_metric_count(void) { return builtinMetrics().size(); }
-
 const char *annudf_builtin_metric_name(size_t index) {
   return index < builtinMetrics().size() ? builtinMetrics()[index].name.data() : nullptr;
 }

@@ -20,12 +20,19 @@ static runtime::CudaBackend &cudaOf(const Call &call, const annudf_backend *back
 
 static void *toStream(uint64_t stream) { return reinterpret_cast<void *>(stream); }
 
+static annudf_backend *makeBackend(std::shared_ptr<runtime::Backend> value,
+                                   runtime::CudaBackend *cuda) {
+  std::string description = value->describe();
+  auto *made = new annudf_backend{std::move(value), cuda, std::move(description), {}};
+  made->info = {sizeof made->info, made->description.c_str(), cuda ? cuda->device() : -1,
+                cuda ? cuda->arch() : 0};
+  return made;
+}
+
 annudf_status annudf_backend_create_cpu(int32_t threads, annudf_backend **backend) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(backend, "backend");
-    auto made = runtime::makeCpuBackend(threads);
-    std::string description = made->describe();
-    *backend = new annudf_backend{std::move(made), nullptr, std::move(description)};
+    *backend = makeBackend(runtime::makeCpuBackend(threads), nullptr);
   });
 }
 
@@ -34,21 +41,12 @@ annudf_status annudf_backend_create_cuda(int32_t device, annudf_backend **backen
     call.refuseNull(backend, "backend");
     auto made = runtime::makeCudaDeviceBackend(device);
     runtime::CudaBackend *cuda = made.get();
-    std::string description = made->describe();
-    *backend = new annudf_backend{std::move(made), cuda, std::move(description)};
+    *backend = makeBackend(std::move(made), cuda);
   });
 }
 
-const char *annudf_backend_describe(const annudf_backend *backend) {
-  return backend ? backend->description.c_str() : "";
-}
-
-int32_t annudf_backend_device(const annudf_backend *backend) {
-  return backend && backend->cuda ? backend->cuda->device() : -1;
-}
-
-int32_t annudf_backend_arch(const annudf_backend *backend) {
-  return backend && backend->cuda ? backend->cuda->arch() : 0;
+const annudf_backend_info *annudf_backend_get(const annudf_backend *backend) {
+  return backend ? &backend->info : nullptr;
 }
 
 void annudf_backend_destroy(annudf_backend *backend) { delete backend; }
@@ -63,10 +61,6 @@ annudf_status annudf_device_allocate(annudf_backend *backend, uint64_t bytes, ui
 
 uint64_t annudf_device_buffer_address(const annudf_device_buffer *buffer) {
   return buffer ? buffer->value->address() : 0;
-}
-
-uint64_t annudf_device_buffer_size(const annudf_device_buffer *buffer) {
-  return buffer ? buffer->value->size() : 0;
 }
 
 void annudf_device_buffer_destroy(annudf_device_buffer *buffer) { delete buffer; }

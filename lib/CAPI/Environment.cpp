@@ -15,67 +15,31 @@ annudf_status annudf_environment_describe(annudf_environment **environment) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(environment, "environment");
     auto found = std::make_unique<annudf_environment>();
-    found->cuda = runtime::describeCuda();
+    const runtime::CudaEnvironment &cuda = found->cuda = runtime::describeCuda();
+    annudf_environment_info &info = found->info;
+    info.size = sizeof info;
     try {
       found->cpu = runtime::makeCpuBackend()->describe();
-      found->hasCpu = true;
+      info.has_cpu = 1;
     } catch (const Error &error) {
       found->cpu = error.what();
     }
+    info.cpu = found->cpu.c_str(), info.has_cuda = cuda.built;
+    info.driver = cuda.driver.c_str(), info.linker = cuda.linker.c_str();
+    info.driver_found = cuda.driverFound, info.linker_found = cuda.linkerFound;
+    info.driver_version = cuda.driverVersion, info.linker_version = cuda.linkerVersion;
+    for (const runtime::CudaDevice &device : cuda.devices) {
+      found->devices.push_back(device.description.c_str());
+      found->archs.push_back(device.arch);
+    }
+    info.device_count = cuda.devices.size();
+    info.devices = found->devices.data(), info.device_archs = found->archs.data();
     *environment = found.release();
   });
 }
 
-bool annudf_environment_has_cpu(const annudf_environment *environment) {
-  return environment && environment->hasCpu;
-}
-
-bool annudf_environment_has_cuda(const annudf_environment *environment) {
-  return environment && environment->cuda.built;
-}
-
-const char *annudf_environment_cpu(const annudf_environment *environment) {
-  return environment ? environment->cpu.c_str() : "";
-}
-
-bool annudf_environment_driver_found(const annudf_environment *environment) {
-  return environment && environment->cuda.driverFound;
-}
-
-const char *annudf_environment_driver(const annudf_environment *environment) {
-  return environment ? environment->cuda.driver.c_str() : "";
-}
-
-bool annudf_environment_linker_found(const annudf_environment *environment) {
-  return environment && environment->cuda.linkerFound;
-}
-
-int32_t annudf_environment_driver_version(const annudf_environment *environment) {
-  return environment ? environment->cuda.driverVersion : 0;
-}
-
-int32_t annudf_environment_linker_version(const annudf_environment *environment) {
-  return environment ? environment->cuda.linkerVersion : 0;
-}
-
-int32_t annudf_environment_device_arch(const annudf_environment *environment, size_t index) {
-  return index < annudf_environment_device_count(environment)
-             ? environment->cuda.devices[index].arch
-             : 0;
-}
-
-const char *annudf_environment_linker(const annudf_environment *environment) {
-  return environment ? environment->cuda.linker.c_str() : "";
-}
-
-size_t annudf_environment_device_count(const annudf_environment *environment) {
-  return environment ? environment->cuda.devices.size() : 0;
-}
-
-const char *annudf_environment_device(const annudf_environment *environment, size_t index) {
-  return index < annudf_environment_device_count(environment)
-             ? environment->cuda.devices[index].description.c_str()
-             : nullptr;
+const annudf_environment_info *annudf_environment_get(const annudf_environment *environment) {
+  return environment ? &environment->info : nullptr;
 }
 
 void annudf_environment_destroy(annudf_environment *environment) { delete environment; }

@@ -17,11 +17,20 @@ using namespace annudf;
 using namespace annudf::capi;
 
 struct annudf_explanation {
-  runtime::Explanation value;
-  bool has(int64_t step, int64_t field) const {
-    return step >= 0 && step < value.steps() && field >= 0 &&
-           static_cast<size_t>(field) < value.fields.size();
+  explicit annudf_explanation(runtime::Explanation made) : value(std::move(made)) {
+    types.assign(value.fields.begin(), value.fields.end());
+    for (int64_t step = 0; step < value.steps(); ++step)
+      for (size_t field = 0; field < types.size(); ++field)
+        values.push_back(value.value(step, field));
+    info.size = sizeof info;
+    info.steps = value.steps(), info.fields = static_cast<int64_t>(types.size());
+    info.types = types.data(), info.values = values.data(), info.bits = value.bits.data();
+    info.distance = value.distance, info.first_nan = value.firstNan();
   }
+  const runtime::Explanation value;
+  std::vector<int32_t> types;
+  std::vector<double> values;
+  annudf_explanation_info info = {}; ///< Points into the rest.
 };
 
 annudf_status annudf_explain(const annudf_artifact *artifact, const annudf_captures *captures,
@@ -36,48 +45,15 @@ annudf_status annudf_explain(const annudf_artifact *artifact, const annudf_captu
                     "annudf_explain_options");
     const std::string origin = originOf(*artifact);
     const runtime::BoundCaptures none;
-    *explanation = new annudf_explanation{runtime::explain(
+    *explanation = new annudf_explanation(runtime::explain(
         {artifact->value, artifact->digest, origin}, captures ? captures->value : none,
         toMatrix(call, query, "query"), toMatrix(call, row, "row"),
-        {given.query_number, given.row_id, given.list})};
+        {given.query_number, given.row_id, given.list}));
   });
 }
 
-int64_t annudf_explanation_steps(const annudf_explanation *explanation) {
-  return explanation ? explanation->value.steps() : 0;
-}
-
-int64_t annudf_explanation_fields(const annudf_explanation *explanation) {
-  return explanation ? static_cast<int64_t>(explanation->value.fields.size()) : 0;
-}
-
-int32_t annudf_explanation_type(const annudf_explanation *explanation, int64_t field) {
-  return explanation && explanation->has(0, field)
-             ? explanation->value.fields[static_cast<size_t>(field)]
-             : 0;
-}
-
-double annudf_explanation_value(const annudf_explanation *explanation, int64_t step,
-                                int64_t field) {
-  return explanation && explanation->has(step, field)
-             ? explanation->value.value(step, static_cast<size_t>(field))
-             : 0;
-}
-
-uint64_t annudf_explanation_bits(const annudf_explanation *explanation, int64_t step,
-                                 int64_t field) {
-  return explanation && explanation->has(step, field)
-             ? explanation->value
-                   .bits[static_cast<size_t>(step * annudf_explanation_fields(explanation) + field)]
-             : 0;
-}
-
-float annudf_explanation_distance(const annudf_explanation *explanation) {
-  return explanation ? explanation->value.distance : 0;
-}
-
-int64_t annudf_explanation_first_nan(const annudf_explanation *explanation) {
-  return explanation ? explanation->value.firstNan() : 0;
+const annudf_explanation_info *annudf_explanation_get(const annudf_explanation *explanation) {
+  return explanation ? &explanation->info : nullptr;
 }
 
 void annudf_explanation_destroy(annudf_explanation *explanation) { delete explanation; }

@@ -44,23 +44,17 @@ annudf_status annudf_filter_from_bytes(const uint8_t *bytes, int64_t count,
   });
 }
 
-annudf_status annudf_filter_and(const annudf_filter *a, const annudf_filter *b,
-                                annudf_filter **filter) {
+annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const annudf_filter *b,
+                                    annudf_filter **filter) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(a, "a");
     call.refuseNull(b, "b");
     call.refuseNull(filter, "filter");
-    give(filter, runtime::RowFilter::both(*a->value, *b->value));
-  });
-}
-
-annudf_status annudf_filter_or(const annudf_filter *a, const annudf_filter *b,
-                               annudf_filter **filter) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(a, "a");
-    call.refuseNull(b, "b");
-    call.refuseNull(filter, "filter");
-    give(filter, runtime::RowFilter::either(*a->value, *b->value));
+    if (how != ANNUDF_FILTER_AND && how != ANNUDF_FILTER_OR)
+      call.refuse("how is " + std::to_string(how) + ", which is no enum annudf_filter_join");
+    const auto join =
+        how == ANNUDF_FILTER_AND ? runtime::RowFilter::both : runtime::RowFilter::either;
+    give(filter, join(*a->value, *b->value));
   });
 }
 

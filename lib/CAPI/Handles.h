@@ -46,6 +46,7 @@ struct annudf_backend {
   std::shared_ptr<annudf::runtime::Backend> value; ///< Prepared searches hold it too.
   annudf::runtime::CudaBackend *cuda;              ///< The same, or null for the CPU.
   std::string description;
+  annudf_backend_info info; ///< Points into the rest.
 };
 
 struct annudf_device_buffer {
@@ -59,7 +60,9 @@ struct annudf_event {
 struct annudf_environment {
   annudf::runtime::CudaEnvironment cuda;
   std::string cpu;
-  bool hasCpu = false;
+  std::vector<const char *> devices;
+  std::vector<int32_t> archs;
+  annudf_environment_info info = {}; ///< Points into the rest.
 };
 
 namespace annudf::capi {

@@ -270,45 +270,29 @@ annudf_status annudf_ivf_flat_load(const char *path, annudf_ivf_flat_index **ind
   });
 }
 
-int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index) {
-  return index ? index->value.element() : 0;
-}
-int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index) {
-  return index ? index->value.dims() : 0;
-}
-int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index) {
-  return index ? index->size.load() : 0;
-}
-int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index) {
-  return index ? index->value.nLists() : 0;
-}
-int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index) {
-  return index ? index->value.metric() : 0;
-}
-uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index) {
-  return index ? index->generation.load() : 0;
-}
-
-bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index) {
-  return index && index->value.adaptiveCenters();
-}
-
-bool annudf_ivf_flat_missing_values(const annudf_ivf_flat_index *index) {
-  return index && index->value.missingValues();
+annudf_status annudf_ivf_flat_get(const annudf_ivf_flat_index *index, annudf_ivf_flat_info *info) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(info, "info");
+    const runtime::Index &value = index->value;
+    annudf_ivf_flat_info filled = {};
+    filled.rows = index->size, filled.dims = value.dims(), filled.n_lists = value.nLists();
+    filled.element = value.element(), filled.metric = value.metric();
+    filled.adaptive_centers = value.adaptiveCenters();
+    filled.missing_values = value.missingValues();
+    filled.generation = index->generation;
+    fill(call, info, filled, offsetof(annudf_ivf_flat_info, generation) + sizeof(uint64_t),
+         "annudf_ivf_flat_info");
+  });
 }
 
 annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf_extents *extents) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(extents, "extents");
-    const size_t size = extents->size;
-    constexpr size_t kSmallest = offsetof(annudf_extents, queries) + sizeof(int64_t);
-    if (size < kSmallest)
-      call.refuse("annudf_extents.size is " + std::to_string(size) + ", at least " +
-                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_extents)");
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    const annudf_extents filled = {size, index->value.dims(), index->value.rowExtent(), 0};
-    std::memcpy(extents, &filled, std::min(size, sizeof filled));
+    fill(call, extents, annudf_extents{0, index->value.dims(), index->value.rowExtent(), 0},
+         offsetof(annudf_extents, queries) + sizeof(int64_t), "annudf_extents");
   });
 }
 

@@ -17,7 +17,12 @@ using namespace annudf;
 using namespace annudf::capi;
 
 struct annudf_radius_neighbors {
-  runtime::RadiusNeighbors value;
+  explicit annudf_radius_neighbors(runtime::RadiusNeighbors found)
+      : value(std::move(found)),
+        info{sizeof info, int64_t(value.offsets.size()) - 1, value.offsets.data(), value.ids.data(),
+             value.distances.data()} {}
+  const runtime::RadiusNeighbors value;
+  const annudf_radius_neighbors_info info; ///< Points into the rest.
 };
 
 annudf_status annudf_ivf_flat_radius_neighbors(
@@ -38,25 +43,14 @@ annudf_status annudf_ivf_flat_radius_neighbors(
         *backend->value, index->value, {artifact->value, artifact->digest, arguments.origin},
         captures ? captures->value : arguments.none, arguments.queries, radius, arguments.params,
         wanted(stats, cost));
-    *result = new annudf_radius_neighbors{std::move(found)};
+    *result = new annudf_radius_neighbors(std::move(found));
     give(stats, cost);
   });
 }
 
-int64_t annudf_radius_neighbors_queries(const annudf_radius_neighbors *result) {
-  return result ? static_cast<int64_t>(result->value.offsets.size()) - 1 : 0;
-}
-
-const int64_t *annudf_radius_neighbors_offsets(const annudf_radius_neighbors *result) {
-  return result ? result->value.offsets.data() : nullptr;
-}
-
-const int64_t *annudf_radius_neighbors_ids(const annudf_radius_neighbors *result) {
-  return result ? result->value.ids.data() : nullptr;
-}
-
-const float *annudf_radius_neighbors_distances(const annudf_radius_neighbors *result) {
-  return result ? result->value.distances.data() : nullptr;
+const annudf_radius_neighbors_info *
+annudf_radius_neighbors_get(const annudf_radius_neighbors *result) {
+  return result ? &result->info : nullptr;
 }
 
 void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result) { delete result; }

@@ -42,8 +42,6 @@ annudf_status annudf_compile(const char *, size_t, const char *, const annudf_co
 
 const char *annudf_builtin_metric(const char *) { return nullptr; }
 
-size_t annudf_builtin_metric_count(void) { return 0; }
-
 const char *annudf_builtin_metric_name(size_t) { return nullptr; }
 
 annudf_status annudf_lower(const char *, size_t, const char *, const char *,

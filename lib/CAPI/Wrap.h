@@ -31,6 +31,8 @@ struct annudf_artifact {
   annudf::Artifact value;
   std::string bytes, digest;
   std::vector<std::string> targets; ///< Payload::arch() of each, as text that callers may keep.
+  std::vector<const char *> archs;  ///< Those of LTO-IR.
+  annudf_artifact_info info;        ///< Points into the rest.
 };
 
 namespace annudf::capi {
@@ -110,6 +112,18 @@ Options copyOptions(const Options *given, size_t smallest, const char *name) {
       throw Error(ErrorKind::Usage, std::string(name) + " sets a field that this library, annudf " +
                                         annudf_version() + ", does not know; update it");
   return options;
+}
+
+/// Fills a caller's struct, which may be an older, shorter one.
+/// \param smallest  what the first version of the struct had.
+/// \throws Error(Usage) for a size that no version has.
+template <typename Struct>
+void fill(const Call &call, Struct *to, Struct from, size_t smallest, const char *name) {
+  from.size = to->size;
+  if (from.size < smallest)
+    call.refuse(std::string(name) + ".size is " + std::to_string(from.size) + ", at least " +
+                std::to_string(smallest) + " are needed; set it to sizeof(" + name + ")");
+  std::memcpy(to, &from, std::min(from.size, sizeof from));
 }
 
 /// Null is the empty text.

@@ -286,12 +286,12 @@ class Index:
         """
 
 class Captures:
-    """Values of a metric's captures, checked and copied."""
+    """Values of a metric's captures, checked."""
 
     @staticmethod
-    def bind(artifact: Artifact, dims: int, values: Mapping[str, tuple[str, Sequence[int], bytes, str]], allow_non_finite: bool = False, rows: int = 0, queries: int = 0) -> Captures:
+    def bind(artifact: Artifact, dims: int, values: Mapping[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]], allow_non_finite: bool = False, rows: int = 0, queries: int = 0) -> Captures:
         """
-        Binds a value (element type, shape, bytes in C order, origin for messages) to each capture.
+        Binds a value (element type, shape, bytes in C order, origin for messages) to each capture. In place of bytes: address, size, device and owner of an array on a device, which is used where it is.
         """
 
 class SearchStats:

@@ -83,21 +83,19 @@ static nb::bytes ltoir(const Artifact &self, const std::string &arch) {
 }
 
 static Names archs(const Artifact &self) {
-  Names names;
-  for (size_t i = 0; i < annudf_artifact_arch_count(self.handle.get()); ++i)
-    names.emplace_back(annudf_artifact_arch(self.handle.get(), i));
-  return names;
+  const annudf_artifact_info &info = *annudf_artifact_get(self.handle.get());
+  return {info.archs, info.archs + info.arch_count};
 }
 
 /// What it is of and for, for people.
 static std::string shown(const Artifact &self) {
   Names targets = archs(self);
-  if (annudf_artifact_has_host_code(self.handle.get()))
+  if (annudf_artifact_get(self.handle.get())->has_host_code != 0)
     targets.emplace_back("CPUs");
   std::string text;
   for (const std::string &target : targets)
     text += (text.empty() ? "" : ", ") + target;
-  return std::string("<annudf artifact ") + annudf_artifact_name(self.handle.get()) +
+  return std::string("<annudf artifact ") + annudf_artifact_get(self.handle.get())->name +
          " (code for " + (text.empty() ? "no target" : text) + ")>";
 }
 
@@ -196,10 +194,10 @@ compileCudaSource(std::string_view source, const std::string &origin,
 }
 
 static std::optional<std::tuple<uint32_t, std::string>> verified(const Artifact &self) {
-  if (!annudf_artifact_is_verified(self.handle.get()))
+  const annudf_artifact_info &info = *annudf_artifact_get(self.handle.get());
+  if (info.verified_rules == 0)
     return std::nullopt;
-  return std::tuple(annudf_artifact_verified_rules(self.handle.get()),
-                    std::string(annudf_artifact_verified_by(self.handle.get())));
+  return std::tuple(info.verified_rules, std::string(info.verified_by));
 }
 
 using TableRow =
@@ -220,8 +218,8 @@ static std::map<std::string, std::vector<TableRow>> tables() {
 
 static Names builtinMetrics() {
   Names names;
-  for (size_t i = 0; i < annudf_builtin_metric_count(); ++i)
-    names.emplace_back(annudf_builtin_metric_name(i));
+  for (size_t i = 0; const char *name = annudf_builtin_metric_name(i); ++i)
+    names.emplace_back(name);
   return names;
 }
 
@@ -254,20 +252,25 @@ void addCompiler(nb::module_ &module) {
       .def("describe", &describe, "origin"_a, "The manifest for people, as `annudf inspect`.")
       .def("ltoir", &ltoir, "arch"_a, "The LTO-IR that a device of `arch` (\"sm_90\") would link.")
       .def_prop_ro(
-          "digest", [](const Artifact &self) { return annudf_artifact_digest(self.handle.get()); },
+          "digest",
+          [](const Artifact &self) { return annudf_artifact_get(self.handle.get())->digest; },
           "SHA-256 of its bytes in hexadecimal.")
       .def_prop_ro(
-          "name", [](const Artifact &self) { return annudf_artifact_name(self.handle.get()); },
+          "name", [](const Artifact &self) { return annudf_artifact_get(self.handle.get())->name; },
           "Name of the metric.")
       .def_prop_ro("manifest", &manifest, "The manifest as JSON, as `annudf inspect --json`.")
       .def_prop_ro("archs", &archs, "Architectures that it holds LTO-IR for: [\"sm_90\", ...].")
       .def_prop_ro(
           "has_host_code",
-          [](const Artifact &self) { return annudf_artifact_has_host_code(self.handle.get()); },
+          [](const Artifact &self) {
+            return annudf_artifact_get(self.handle.get())->has_host_code != 0;
+          },
           "Whether it holds code for CPUs.")
       .def_prop_ro(
           "is_verified",
-          [](const Artifact &self) { return annudf_artifact_is_verified(self.handle.get()); },
+          [](const Artifact &self) {
+            return annudf_artifact_get(self.handle.get())->verified_rules != 0;
+          },
           "Whether its manifest says that the metric was verified; CUDA source is not.")
       .def_prop_ro("verified", &verified,
                    "(edition of the rules, version of annudf) that it was verified by, or None.");

@@ -35,13 +35,13 @@ Filter fromBytes(uintptr_t bytes, int64_t count) {
 
 Filter both(const Filter &self, const Filter &other) {
   return made([&](annudf_filter **filter) {
-    return annudf_filter_and(self.handle.get(), other.handle.get(), filter);
+    return annudf_filter_combine(ANNUDF_FILTER_AND, self.handle.get(), other.handle.get(), filter);
   });
 }
 
 Filter either(const Filter &self, const Filter &other) {
   return made([&](annudf_filter **filter) {
-    return annudf_filter_or(self.handle.get(), other.handle.get(), filter);
+    return annudf_filter_combine(ANNUDF_FILTER_OR, self.handle.get(), other.handle.get(), filter);
   });
 }
 

@@ -13,9 +13,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace annudf::python {
@@ -261,9 +263,16 @@ static Index load(nb::handle given) {
   return {IndexPtr(index)};
 }
 
+static annudf_ivf_flat_info infoOf(const Index &self) {
+  annudf_ivf_flat_info info = {};
+  info.size = sizeof info;
+  check(atOnce(annudf_ivf_flat_get(self.handle.get(), &info)));
+  return info;
+}
+
 static Centers centers(const Index &self) {
-  const auto rows = static_cast<size_t>(annudf_ivf_flat_n_lists(self.handle.get()));
-  const auto dims = static_cast<size_t>(annudf_ivf_flat_dims(self.handle.get()));
+  const annudf_ivf_flat_info info = infoOf(self);
+  const auto rows = static_cast<size_t>(info.n_lists), dims = static_cast<size_t>(info.dims);
   auto values = std::make_unique<std::vector<float>>(rows * dims);
   check(withoutGil(
       [&] { return annudf_ivf_flat_centers(self.handle.get(), values->data(), values->size()); }));
@@ -281,9 +290,20 @@ static int64_t rowExtent(const Index &self) {
   return extents.rows;
 }
 
-/// Element type, shape, bytes in C order, and where the value came from.
-using Value = std::tuple<std::string, std::vector<int64_t>, nb::bytes, std::string>;
+/// Address on a device, bytes, which device, and what keeps it.
+using OnDevice = std::tuple<uintptr_t, size_t, int32_t, nb::object>;
+/// Element type, shape, bytes in C order or where they are, and where the value came from.
+using Value =
+    std::tuple<std::string, std::vector<int64_t>, std::variant<nb::bytes, OnDevice>, std::string>;
 using Values = nb::typed<nb::mapping, nb::str, Value>;
+
+/// What a device array belongs to is needed no longer, says any thread.
+static void releaseObject(void *owner) {
+  if (!nb::is_alive())
+    return; // The interpreter is gone, and the object with it.
+  const nb::gil_scoped_acquire held;
+  nb::steal(static_cast<PyObject *>(owner)).reset();
+}
 
 static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
                      bool allowNonFinite, int64_t rows, int64_t queries) {
@@ -292,16 +312,25 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
     kept.push_back(nb::cast<std::pair<std::string, Value>>(item));
   std::vector<annudf_capture_value> list;
   for (const auto &[name, value] : kept) {
-    const auto &[dtype, shape, bytes, origin] = value;
+    const auto &[dtype, shape, from, origin] = value;
     annudf_capture_value one = {};
     one.size = sizeof one;
     one.name = name.c_str();
     one.dtype = dtype.c_str();
     one.shape = shape.data();
     one.rank = static_cast<int32_t>(shape.size());
-    one.data = bytes.c_str();
-    one.bytes = bytes.size();
     one.origin = origin.c_str();
+    if (const auto *bytes = std::get_if<nb::bytes>(&from)) {
+      one.data = bytes->c_str();
+      one.bytes = bytes->size();
+    } else {
+      const auto &[address, size, device, owner] = std::get<OnDevice>(from);
+      one.data = reinterpret_cast<const void *>(address);
+      one.bytes = size;
+      one.place = {ANNUDF_MEMORY_CUDA, device, 0};
+      one.owner = nb::object(owner).release().ptr();
+      one.release = &releaseObject;
+    }
     list.push_back(one);
   }
   annudf_captures *captures = nullptr;
@@ -369,35 +398,24 @@ void addIndex(nb::module_ &module) {
                   "Reads a file.")
       .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")
       .def_prop_ro(
-          "element",
-          [](const Index &self) {
-            return annudf_element_name(annudf_ivf_flat_element(self.handle.get()));
-          },
+          "element", [](const Index &self) { return annudf_element_name(infoOf(self).element); },
           "Element type of the rows: \"f32\", \"f16\", \"i8\", \"u8\", \"bf16\" or "
           "\"bits\".")
       .def_prop_ro(
-          "dims", [](const Index &self) { return annudf_ivf_flat_dims(self.handle.get()); },
-          "Dimensions of a row.")
+          "dims", [](const Index &self) { return infoOf(self).dims; }, "Dimensions of a row.")
       .def_prop_ro(
-          "size", [](const Index &self) { return annudf_ivf_flat_size(self.handle.get()); },
-          "Number of rows.")
+          "size", [](const Index &self) { return infoOf(self).rows; }, "Number of rows.")
       .def_prop_ro("row_extent", &rowExtent, "One more than the largest id.")
       .def_prop_ro(
-          "n_lists", [](const Index &self) { return annudf_ivf_flat_n_lists(self.handle.get()); },
-          "Number of lists.")
+          "n_lists", [](const Index &self) { return infoOf(self).n_lists; }, "Number of lists.")
       .def_prop_ro(
-          "metric",
-          [](const Index &self) {
-            return annudf_coarse_name(annudf_ivf_flat_metric(self.handle.get()));
-          },
+          "metric", [](const Index &self) { return annudf_coarse_name(infoOf(self).metric); },
           "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
       .def_prop_ro(
-          "adaptive_centers",
-          [](const Index &self) { return annudf_ivf_flat_adaptive_centers(self.handle.get()); },
+          "adaptive_centers", [](const Index &self) { return infoOf(self).adaptive_centers != 0; },
           "Whether every extend and remove moves the centers.")
       .def_prop_ro(
-          "missing_values",
-          [](const Index &self) { return annudf_ivf_flat_missing_values(self.handle.get()); },
+          "missing_values", [](const Index &self) { return infoOf(self).missing_values != 0; },
           "Whether coordinates may be NaN.")
       .def_prop_ro(
           "device",
@@ -406,21 +424,21 @@ void addIndex(nb::module_ &module) {
           },
           "The CUDA device that built it and has its lists; -1: the host has them.")
       .def_prop_ro(
-          "generation",
-          [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },
+          "generation", [](const Index &self) { return infoOf(self).generation; },
           "Another number after every build, load and extend, and every remove of a row, in this "
           "process.");
 
-  nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked and copied.")
+  nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked.")
       .def_static(
           "bind", &bind, "artifact"_a, "dims"_a, "values"_a, "allow_non_finite"_a = false,
           "rows"_a = 0, "queries"_a = 0,
-          nb::sig(
-              "def bind(artifact: Artifact, dims: int, values: collections.abc.Mapping[str, "
-              "tuple[str, collections.abc.Sequence[int], bytes, str]], allow_non_finite: bool = "
-              "False, rows: int = 0, queries: int = 0) -> Captures"),
-          "Binds a value (element type, shape, bytes in C order, origin for messages) to "
-          "each capture.");
+          nb::sig("def bind(artifact: Artifact, dims: int, values: collections.abc.Mapping[str, "
+                  "tuple[str, collections.abc.Sequence[int], bytes | tuple[int, int, int, object], "
+                  "str]], allow_non_finite: bool = False, rows: int = 0, queries: int = 0) -> "
+                  "Captures"),
+          "Binds a value (element type, shape, bytes in C order, origin for messages) to each "
+          "capture. In place of bytes: address, size, device and owner of an array on a device, "
+          "which is used where it is.");
 }
 
 } // namespace annudf::python

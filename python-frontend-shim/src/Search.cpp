@@ -22,6 +22,7 @@ namespace {
 struct DeviceBuffer {
   std::shared_ptr<annudf_backend> backend;
   DeviceBufferPtr handle;
+  uint64_t size;
 };
 struct Event {
   std::shared_ptr<annudf_backend> backend;
@@ -118,12 +119,11 @@ nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifac
         result.reset(made);
         return status;
       });
-  const int64_t *offsets = annudf_radius_neighbors_offsets(result.get());
-  const auto total = static_cast<size_t>(offsets[rows]);
-  return nb::make_tuple(
-      nb::bytes(offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
-      nb::bytes(annudf_radius_neighbors_ids(result.get()), total * sizeof(int64_t)),
-      nb::bytes(annudf_radius_neighbors_distances(result.get()), total * sizeof(float)), cost);
+  const annudf_radius_neighbors_info &found = *annudf_radius_neighbors_get(result.get());
+  const auto total = static_cast<size_t>(found.offsets[rows]);
+  return nb::make_tuple(nb::bytes(found.offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
+                        nb::bytes(found.ids, total * sizeof(int64_t)),
+                        nb::bytes(found.distances, total * sizeof(float)), cost);
 }
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
@@ -270,7 +270,7 @@ DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
   const Outcome status =
       withoutGil([&] { return annudf_device_allocate(self.handle.get(), size, stream, &buffer); });
   check(status);
-  return {self.handle, DeviceBufferPtr(buffer)};
+  return {self.handle, DeviceBufferPtr(buffer), size};
 }
 
 void copy(const Backend &self, uint64_t destination, uint64_t source, uint64_t size,
@@ -317,23 +317,24 @@ nb::dict describeEnvironment() {
   const Outcome status = withoutGil([&] { return annudf_environment_describe(&raw); });
   const EnvironmentPtr environment(raw);
   check(status);
+  const annudf_environment_info &info = *annudf_environment_get(raw);
   nb::list devices;
-  for (size_t i = 0; i < annudf_environment_device_count(raw); ++i)
-    devices.append(annudf_environment_device(raw, i));
+  for (size_t i = 0; i < info.device_count; ++i)
+    devices.append(info.devices[i]);
   bool nvvmFound = false, nvrtcFound = false;
   const nb::object nvvm = foundOrWhyNot(&annudf_describe_libnvvm, nvvmFound);
   const nb::object nvrtc = foundOrWhyNot(&annudf_describe_nvrtc, nvrtcFound);
   nb::dict result;
   result["version"] = annudf_version();
   result["llvm"] = annudf_llvm_version();
-  result["cpu_built"] = annudf_environment_has_cpu(raw);
-  result["cpu"] = annudf_environment_cpu(raw);
-  result["cuda_built"] = annudf_environment_has_cuda(raw);
-  result["driver_found"] = annudf_environment_driver_found(raw);
-  result["driver"] = annudf_environment_driver(raw);
+  result["cpu_built"] = info.has_cpu != 0;
+  result["cpu"] = info.cpu;
+  result["cuda_built"] = info.has_cuda != 0;
+  result["driver_found"] = info.driver_found != 0;
+  result["driver"] = info.driver;
   result["devices"] = devices;
-  result["linker_found"] = annudf_environment_linker_found(raw);
-  result["linker"] = annudf_environment_linker(raw);
+  result["linker_found"] = info.linker_found != 0;
+  result["linker"] = info.linker;
   result["libnvvm_found"] = nvvmFound;
   result["libnvvm"] = nvvm;
   result["nvrtc_found"] = nvrtcFound;
@@ -351,10 +352,7 @@ void addSearch(nb::module_ &module) {
           "address",
           [](const DeviceBuffer &self) { return annudf_device_buffer_address(self.handle.get()); },
           "Device address.")
-      .def_prop_ro(
-          "size",
-          [](const DeviceBuffer &self) { return annudf_device_buffer_size(self.handle.get()); },
-          "Bytes.");
+      .def_prop_ro("size", [](const DeviceBuffer &self) { return self.size; }, "Bytes.");
 
   nb::class_<Event>(module, "Event", "A point in a stream's work.")
       .def("done", &isDone, "Whether the work before it is done.")
@@ -375,13 +373,14 @@ void addSearch(nb::module_ &module) {
       .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")
       .def(
           "describe",
-          [](const Backend &self) { return annudf_backend_describe(self.handle.get()); },
+          [](const Backend &self) { return annudf_backend_get(self.handle.get())->description; },
           "Processor and threads, or device and architecture.")
       .def_prop_ro(
-          "device", [](const Backend &self) { return annudf_backend_device(self.handle.get()); },
+          "device",
+          [](const Backend &self) { return annudf_backend_get(self.handle.get())->device; },
           "The CUDA device, or -1 for the CPU.")
       .def_prop_ro(
-          "arch", [](const Backend &self) { return annudf_backend_arch(self.handle.get()); },
+          "arch", [](const Backend &self) { return annudf_backend_get(self.handle.get())->arch; },
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,

@@ -36,15 +36,18 @@ Explanation explain(const Artifact &artifact, const Captures &captures, uintptr_
 
 /// A field of the accumulator after init and after each dimension.
 nb::list fieldOf(const Explanation &self, int64_t field) {
-  const annudf_explanation *told = self.handle.get();
-  const int32_t type = annudf_explanation_type(told, field);
+  const annudf_explanation_info &told = *annudf_explanation_get(self.handle.get());
   nb::list values;
-  for (int64_t step = 0; step < annudf_explanation_steps(told); ++step) {
-    const double value = annudf_explanation_value(told, step, field);
+  if (field < 0 || field >= told.fields)
+    return values;
+  const int32_t type = told.types[field];
+  for (int64_t step = 0; step < told.steps; ++step) {
+    const int64_t at = step * told.fields + field;
+    const double value = told.values[at];
     if (type == ANNUDF_ACCUMULATOR_F32 || type == ANNUDF_ACCUMULATOR_F64)
       values.append(value);
     else if (type == ANNUDF_ACCUMULATOR_I64)
-      values.append(static_cast<int64_t>(annudf_explanation_bits(told, step, field)));
+      values.append(static_cast<int64_t>(told.bits[at]));
     else
       values.append(static_cast<int64_t>(value));
   }
@@ -133,17 +136,21 @@ void addStatistics(nb::module_ &module) {
   nb::class_<Explanation>(module, "Explanation", "The accumulator of a query and a row.")
       .def_prop_ro(
           "fields",
-          [](const Explanation &self) { return annudf_explanation_fields(self.handle.get()); },
+          [](const Explanation &self) { return annudf_explanation_get(self.handle.get())->fields; },
           "How many fields the accumulator has.")
       .def("field", &fieldOf, "field"_a, nb::sig("def field(self, field: int) -> list[float]"),
            "Its values after init and after each dimension; ints where it is one.")
       .def_prop_ro(
           "distance",
-          [](const Explanation &self) { return annudf_explanation_distance(self.handle.get()); },
+          [](const Explanation &self) {
+            return annudf_explanation_get(self.handle.get())->distance;
+          },
           "What finalize makes of the last.")
       .def_prop_ro(
           "first_nan",
-          [](const Explanation &self) { return annudf_explanation_first_nan(self.handle.get()); },
+          [](const Explanation &self) {
+            return annudf_explanation_get(self.handle.get())->first_nan;
+          },
           "The first dimension after which a field is NaN; -1: init, the number of dimensions: "
           "none.");
 

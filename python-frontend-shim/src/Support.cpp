@@ -138,7 +138,8 @@ int32_t parseCoarse(const std::string &name) {
 annudf_place placeOf(const Backend *backend, Stream stream) {
   if (!stream)
     return {};
-  return {ANNUDF_MEMORY_CUDA, backend ? annudf_backend_device(backend->handle.get()) : 0, *stream};
+  return {ANNUDF_MEMORY_CUDA, backend ? annudf_backend_get(backend->handle.get())->device : 0,
+          *stream};
 }
 
 annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,

@@ -47,7 +47,7 @@ template <auto Destroy> struct WaitingDestroyer {
 using ArtifactPtr = std::unique_ptr<annudf_artifact, Destroyer<annudf_artifact_destroy>>;
 using BackendPtr = std::unique_ptr<annudf_backend, WaitingDestroyer<annudf_backend_destroy>>;
 using BufferPtr = std::unique_ptr<annudf_buffer, Destroyer<annudf_buffer_destroy>>;
-using CapturesPtr = std::unique_ptr<annudf_captures, Destroyer<annudf_captures_destroy>>;
+using CapturesPtr = std::unique_ptr<annudf_captures, WaitingDestroyer<annudf_captures_destroy>>;
 using DeviceBufferPtr =
     std::unique_ptr<annudf_device_buffer, WaitingDestroyer<annudf_device_buffer_destroy>>;
 using DiagnosticsPtr = std::unique_ptr<annudf_diagnostics, Destroyer<annudf_diagnostics_destroy>>;

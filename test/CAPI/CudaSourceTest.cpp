@@ -132,11 +132,11 @@ TEST_F(CApiCudaSource, ArtifactSaysWhatItIs) {
             options.coarse = "inner_product";
           });
   ASSERT_EQ(result.text, "ok");
-  EXPECT_FALSE(annudf_artifact_is_verified(result.artifact));
-  EXPECT_FALSE(annudf_artifact_has_host_code(result.artifact));
-  EXPECT_STREQ(annudf_artifact_name(result.artifact), "mine");
-  ASSERT_EQ(annudf_artifact_arch_count(result.artifact), 1u);
-  EXPECT_STREQ(annudf_artifact_arch(result.artifact, 0), "sm_90");
+  EXPECT_FALSE(annudf_artifact_get(result.artifact)->verified_rules);
+  EXPECT_FALSE(annudf_artifact_get(result.artifact)->has_host_code);
+  EXPECT_STREQ(annudf_artifact_get(result.artifact)->name, "mine");
+  ASSERT_EQ(annudf_artifact_get(result.artifact)->arch_count, 1u);
+  EXPECT_STREQ(annudf_artifact_get(result.artifact)->archs[0], "sm_90");
   EXPECT_EQ(annudf_diagnostics_count(result.diagnostics), 0u);
   const std::string manifest = manifestOf(result);
   for (const char *field :
@@ -150,7 +150,7 @@ TEST_F(CApiCudaSource, EveryArchitecture) {
   ASSERT_EQ(outcome(annudf_compile_cuda_source(kUpdate, strlen(kUpdate), "user.cu", nullptr,
                                                &artifact, nullptr)),
             "ok");
-  EXPECT_EQ(annudf_artifact_arch_count(artifact), annudf_supported_archs(nullptr, 0));
+  EXPECT_EQ(annudf_artifact_get(artifact)->arch_count, annudf_supported_archs(nullptr, 0));
 }
 
 TEST_F(CApiCudaSource, CapturesAndFinalize) {

@@ -367,10 +367,11 @@ TEST(DeviceUdf, ThereAndBack) {
   ASSERT_EQ(outcome(annudf_device_udf_from_artifact(artifact, &options, &owner.handle, nullptr)),
             "ok");
   ASSERT_EQ(imported(*owner, back), "ok");
-  EXPECT_TRUE(annudf_artifact_is_verified(artifact));
-  EXPECT_FALSE(annudf_artifact_is_verified(back)); // A descriptor's sender may say anything.
-  EXPECT_FALSE(annudf_artifact_has_host_code(back));
-  ASSERT_EQ(annudf_artifact_payload_count(back), 2u);
+  EXPECT_TRUE(annudf_artifact_get(artifact)->verified_rules);
+  EXPECT_FALSE(
+      annudf_artifact_get(back)->verified_rules); // A descriptor's sender may say anything.
+  EXPECT_FALSE(annudf_artifact_get(back)->has_host_code);
+  ASSERT_EQ(annudf_artifact_get(back)->payload_count, 2u);
   annudf_payload payload = {};
   payload.size = sizeof payload;
   ASSERT_EQ(outcome(annudf_artifact_payload(back, 1, &payload)), "ok");
@@ -399,7 +400,7 @@ TEST(DeviceUdf, SourceBecomesAnArtifact) {
   ANNUDF_NEEDS(annudf_describe_nvrtc);
   OwnedArtifact artifact;
   ASSERT_EQ(imported(Descriptor(kSource, ANNUDF_DEVICE_UDF_CUDA_SOURCE, 0).udf, artifact), "ok");
-  EXPECT_FALSE(annudf_artifact_is_verified(artifact));
+  EXPECT_FALSE(annudf_artifact_get(artifact)->verified_rules);
   OwnedArtifact withCapture;
   ASSERT_EQ(imported(Descriptor().udf, withCapture), "ok");
   OwnedBuffer json;

@@ -60,7 +60,7 @@ TEST(CApiSupport, LastErrorOutlivesSuccess) {
 TEST(CApiSupport, CalledFromC) {
   OwnedArtifact artifact;
   EXPECT_EQ(outcome(annudf_test_compile_from_c(kMetric.data(), kMetric.size(), &artifact)), "ok");
-  EXPECT_STREQ(annudf_artifact_name(artifact), "weighted");
+  EXPECT_STREQ(annudf_artifact_get(artifact)->name, "weighted");
 }
 
 } // namespace

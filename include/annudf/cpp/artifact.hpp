@@ -142,27 +142,23 @@ public:
   }
   /// The manifest for people.
   std::string describe() const {
-    return detail::text_of([&](annudf_buffer **out) {
-      return annudf_artifact_describe(c(), annudf_artifact_name(c()), out);
-    });
+    return detail::text_of(
+        [&](annudf_buffer **out) { return annudf_artifact_describe(c(), info().name, out); });
   }
   /// The LTO-IR that a device of `arch` ("sm_90") links.
   std::string lto_ir(const std::string &arch) const {
     return detail::text_of(
         [&](annudf_buffer **out) { return annudf_artifact_ltoir(c(), arch.c_str(), out); });
   }
-  std::string name() const { return annudf_artifact_name(c()); }
-  std::string digest() const { return annudf_artifact_digest(c()); } ///< SHA-256 of the bytes.
+  std::string name() const { return info().name; }
+  std::string digest() const { return info().digest; } ///< SHA-256 of the bytes.
   /// Whether it keeps and drops rows, and ranks none.
-  bool is_filter() const noexcept { return annudf_artifact_role(c()) == ANNUDF_ROLE_FILTER; }
-  bool has_host_code() const noexcept { return annudf_artifact_has_host_code(c()); }
-  bool missing_values() const noexcept { return annudf_artifact_missing_values(c()); }
-  bool is_verified() const noexcept { return annudf_artifact_is_verified(c()); }
+  bool is_filter() const noexcept { return info().role == ANNUDF_ROLE_FILTER; }
+  bool has_host_code() const noexcept { return info().has_host_code != 0; }
+  bool missing_values() const noexcept { return info().missing_values != 0; }
+  bool is_verified() const noexcept { return info().verified_rules != 0; }
   std::vector<std::string> archs() const { ///< That it holds LTO-IR for.
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < annudf_artifact_arch_count(c()); ++i)
-      all.emplace_back(annudf_artifact_arch(c(), i));
-    return all;
+    return {info().archs, info().archs + info().arch_count};
   }
   const annudf_artifact *c() const noexcept { return handle_.get(); }
 
@@ -171,6 +167,7 @@ public:
 
 private:
   friend class device_udf;
+  const annudf_artifact_info &info() const noexcept { return *annudf_artifact_get(c()); }
   static std::vector<const char *> pointers(const std::vector<std::string> &texts) {
     std::vector<const char *> all;
     for (const std::string &one : texts)

@@ -29,17 +29,17 @@ inline namespace v0 {
 class device_buffer {
 public:
   std::uint64_t address() const noexcept { return annudf_device_buffer_address(handle_.get()); }
-  std::uint64_t size() const noexcept {
-    return annudf_device_buffer_size(handle_.get());
-  } ///< Bytes.
+  std::uint64_t size() const noexcept { return size_; } ///< Bytes.
   void *data() const noexcept {
     return reinterpret_cast<void *>(static_cast<std::uintptr_t>(address()));
   }
 
 private:
   friend class backend;
-  explicit device_buffer(annudf_device_buffer *handle) noexcept : handle_(handle) {}
+  device_buffer(annudf_device_buffer *handle, std::uint64_t size) noexcept
+      : handle_(handle), size_(size) {}
   detail::owner<annudf_device_buffer, annudf_device_buffer_destroy> handle_;
+  std::uint64_t size_;
 };
 
 /// A matrix in memory of a CUDA device that owns it, for programs that bring no CUDA library.
@@ -93,9 +93,9 @@ public:
   }
 
   /// "CPU, 8 threads, ..." or "CUDA device 0: NVIDIA H200, sm_90"; "" of a default one.
-  std::string describe() const { return annudf_backend_describe(c()); }
-  std::int32_t device() const noexcept { return annudf_backend_device(c()); } ///< -1 for the CPU.
-  std::int32_t arch() const noexcept { return annudf_backend_arch(c()); } ///< 90 of sm_90; CPU: 0.
+  std::string describe() const { return info().description; }
+  std::int32_t device() const noexcept { return info().device; } ///< -1 for the CPU.
+  std::int32_t arch() const noexcept { return info().arch; }     ///< 90 of sm_90; CPU: 0.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   annudf_backend *c() const noexcept { return handle_.get(); }
 
@@ -103,7 +103,7 @@ public:
   device_buffer allocate(std::uint64_t bytes, cuda_stream stream = {}) const {
     annudf_device_buffer *made = nullptr;
     detail::check(annudf_device_allocate(c(), bytes, stream.c(), &made));
-    return device_buffer(made);
+    return device_buffer(made, bytes);
   }
   template <class T>
   device_matrix<T> allocate(std::int64_t rows, std::int64_t cols, cuda_stream stream = {}) const {
@@ -145,6 +145,11 @@ public:
 
 private:
   explicit backend(annudf_backend *handle) : handle_(handle, &annudf_backend_destroy) {}
+  const annudf_backend_info &info() const noexcept {
+    static constexpr annudf_backend_info none = {sizeof none, "", -1, 0};
+    const annudf_backend_info *of = annudf_backend_get(c());
+    return of ? *of : none;
+  }
   std::shared_ptr<annudf_backend> handle_;
 };
 

@@ -229,7 +229,7 @@ using captures_owner = owner<annudf_captures, annudf_captures_destroy>;
 inline std::int64_t queries_of(const artifact &of, std::span<const capture_value> values) {
   annudf_capture_declaration declared = {};
   declared.size = sizeof declared;
-  for (std::size_t i = 0; i < annudf_artifact_capture_count(of.c()); ++i) {
+  for (std::size_t i = 0; i < annudf_artifact_get(of.c())->capture_count; ++i) {
     check(annudf_artifact_capture(of.c(), i, &declared));
     if (declared.rank == 0 || declared.extents[0] != ANNUDF_EXTENT_QUERY)
       continue;
@@ -243,7 +243,7 @@ inline std::int64_t queries_of(const artifact &of, std::span<const capture_value
 /// Null where the artifact has no captures and no values were given.
 inline captures_owner bind_captures(const artifact &to, std::span<const capture_value> values,
                                     std::int64_t dims, bool allow_non_finite) {
-  if (values.empty() && annudf_artifact_capture_count(to.c()) == 0)
+  if (values.empty() && annudf_artifact_get(to.c())->capture_count == 0)
     return nullptr;
   // Each search checks by itself that there are enough rows, so any number is right here.
   const annudf_extents extents = {sizeof extents, dims, 1, queries_of(to, values)};

@@ -50,11 +50,11 @@ public:
 
   /// Rows that pass both. \throws error for filters of different sizes.
   friend filter operator&(const filter &a, const filter &b) {
-    return joined(annudf_filter_and, a, b);
+    return joined(ANNUDF_FILTER_AND, a, b);
   }
   /// Rows that pass one of them.
   friend filter operator|(const filter &a, const filter &b) {
-    return joined(annudf_filter_or, a, b);
+    return joined(ANNUDF_FILTER_OR, a, b);
   }
   /// Rows that do not pass this one.
   filter operator~() const {
@@ -71,9 +71,9 @@ public:
   explicit filter(annudf_filter *handle) : handle_(handle, &annudf_filter_destroy) {}
 
 private:
-  template <class Join> static filter joined(Join join, const filter &a, const filter &b) {
+  static filter joined(annudf_filter_join how, const filter &a, const filter &b) {
     annudf_filter *made = nullptr;
-    detail::check(join(a.c(), b.c(), &made));
+    detail::check(annudf_filter_combine(how, a.c(), b.c(), &made));
     return filter(made);
   }
   std::shared_ptr<annudf_filter> handle_;

@@ -28,18 +28,18 @@ namespace ivf_flat {
 /// remove() wait for the searches that run.
 class index {
 public:
-  annudf::element element() const noexcept { return annudf::element(annudf_ivf_flat_element(c())); }
-  std::int64_t dim() const noexcept { return annudf_ivf_flat_dims(c()); }
-  std::int64_t size() const noexcept { return annudf_ivf_flat_size(c()); } ///< Rows.
-  std::int64_t n_lists() const noexcept { return annudf_ivf_flat_n_lists(c()); }
+  annudf::element element() const noexcept { return annudf::element(info().element); }
+  std::int64_t dim() const noexcept { return info().dims; }
+  std::int64_t size() const noexcept { return info().rows; } ///< Rows.
+  std::int64_t n_lists() const noexcept { return info().n_lists; }
   /// What its k-means clustered by, and what searches rank by that name no metric.
-  coarse metric() const noexcept { return coarse(annudf_ivf_flat_metric(c())); }
-  bool adaptive_centers() const noexcept { return annudf_ivf_flat_adaptive_centers(c()); }
-  bool missing_values() const noexcept { return annudf_ivf_flat_missing_values(c()); }
+  coarse metric() const noexcept { return coarse(info().metric); }
+  bool adaptive_centers() const noexcept { return info().adaptive_centers != 0; }
+  bool missing_values() const noexcept { return info().missing_values != 0; }
   /// The CUDA device that built it and has its lists; -1: the host has them.
   std::int32_t device() const noexcept { return annudf_ivf_flat_device(c()); }
   /// Another number after every build, load and extend, and every remove of a row, in this process.
-  std::uint64_t generation() const noexcept { return annudf_ivf_flat_generation(c()); }
+  std::uint64_t generation() const noexcept { return info().generation; }
   /// One more than its largest id: entries that a capture with the extent `row` needs at least.
   std::int64_t row_extent() const {
     annudf_extents sizes = {};
@@ -59,6 +59,12 @@ public:
   explicit index(annudf_ivf_flat_index *handle) noexcept : handle_(handle) {}
 
 private:
+  annudf_ivf_flat_info info() const noexcept {
+    annudf_ivf_flat_info all = {};
+    all.size = sizeof all;
+    (void)annudf_ivf_flat_get(c(), &all); // Of one that was moved from: zeros.
+    return all;
+  }
   detail::owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
 };
 
@@ -383,16 +389,13 @@ inline radius_result radius_neighbors(const index &in, const vectors &queries, f
       call.options(), &made, call.stats());
   const detail::owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy> owner(made);
   call.finish(status);
-  const std::int64_t *offsets = annudf_radius_neighbors_offsets(made);
-  const std::int64_t queries_count = annudf_radius_neighbors_queries(made);
-  const std::int64_t count = offsets[queries_count];
+  const annudf_radius_neighbors_info &all = *annudf_radius_neighbors_get(made);
+  const std::int64_t count = all.offsets[all.queries];
   radius_result found;
   try {
-    found.offsets.assign(offsets, offsets + queries_count + 1);
-    const std::int64_t *ids = annudf_radius_neighbors_ids(made);
-    found.neighbors.assign(ids, ids + count);
-    const float *distances = annudf_radius_neighbors_distances(made);
-    found.distances.assign(distances, distances + count);
+    found.offsets.assign(all.offsets, all.offsets + all.queries + 1);
+    found.neighbors.assign(all.ids, all.ids + count);
+    found.distances.assign(all.distances, all.distances + count);
   } catch (const std::bad_alloc &) {
     throw error(errc::environment,
                 "there is no memory for " + std::to_string(count) + " neighbors within the radius");

@@ -97,7 +97,7 @@ private:
       const annudf_artifact *made = compiled_.front().second.c();
       annudf_capture_declaration declared = {};
       declared.size = sizeof declared;
-      for (std::size_t i = 0; i < annudf_artifact_capture_count(made); ++i) {
+      for (std::size_t i = 0; i < annudf_artifact_get(made)->capture_count; ++i) {
         check(annudf_artifact_capture(made, i, &declared));
         names.emplace_back(declared.name);
       }

@@ -404,7 +404,8 @@ def run(
 ) -> _T:
     """Makes the call where the queries are, the first of `views`: it is given the stream, None in host memory.
 
-    On a device that is in the stream's order, and arrays are kept alive. `name` is what the queries are called in messages.
+    On a device that is in the stream's order, and arrays are kept alive. `name` is what the queries are called in
+    messages.
     """
     try:
         if views[0].device.kind == "cpu":

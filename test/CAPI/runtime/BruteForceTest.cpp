@@ -81,8 +81,8 @@ TEST_F(CApiBruteForce, AStoreOfRowsIsSearchedAsKnnSearches) {
          {static_cast<const int64_t *>(nullptr), static_cast<const int64_t *>(ids.data())}) {
       OwnedIndex store;
       ASSERT_EQ(outcome(annudf_brute_force_build(on, &rows, given, &options, &store, &cost)), "ok");
-      EXPECT_EQ(annudf_ivf_flat_n_lists(store), 1);
-      EXPECT_EQ(annudf_ivf_flat_size(store), 1003);
+      EXPECT_EQ(infoOf(store).n_lists, 1);
+      EXPECT_EQ(infoOf(store).rows, 1003);
       EXPECT_EQ(cost.lists_on_device, 0);
       ASSERT_EQ(
           outcome(annudf_ivf_flat_search(backend, store, artifact, captures, &asked, k, 1, nullptr,
@@ -114,7 +114,7 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   few = onDevice(rows);
   const std::string itIs = "dataset is in memory of CUDA device 0";
   EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: " + itIs + ", the backend is " +
-                                      annudf_backend_describe(backend) +
+                                      annudf_backend_get(backend)->description +
                                       "; it has no device memory");
   EXPECT_EQ(outcome(annudf_brute_force_build(nullptr, &few, nullptr, &options, &store, nullptr)),
             "usage: annudf_brute_force_build: backend is NULL; " + itIs);
@@ -229,7 +229,7 @@ TEST_F(CApiBruteForce, Refuses) {
       "gives, 0 to 47");
   const annudf_vectors there = onDevice(asked);
   const std::string noMemory = " is in memory of CUDA device 0, the backend is " +
-                               std::string(annudf_backend_describe(backend)) +
+                               std::string(annudf_backend_get(backend)->description) +
                                "; it has no device memory";
   EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &there, nullptr,
                                               all.data(), nullptr)),

@@ -97,7 +97,7 @@ TEST_F(CApiDevice, RemovesOnTheHostWhereTheDeviceIsFull) {
               "ok");
   }
   EXPECT_EQ(removed, 2);
-  EXPECT_EQ(annudf_ivf_flat_size(there), 399998);
+  EXPECT_EQ(infoOf(there).rows, 399998);
   EXPECT_EQ(annudf_ivf_flat_device(there), -1);
 }
 

@@ -31,8 +31,8 @@ using annudf::runtime::cuda::Driver;
 namespace {
 
 TEST_F(CApiDevice, EveryKindOfStream) {
-  EXPECT_EQ(annudf_backend_device(backend), 0);
-  EXPECT_EQ(std::string(annudf_backend_describe(backend)).find("CUDA device 0: "), 0u);
+  EXPECT_EQ(annudf_backend_get(backend)->device, 0);
+  EXPECT_EQ(std::string(annudf_backend_get(backend)->description).find("CUDA device 0: "), 0u);
   const Found want = expected(queries);
   const Stream own(context);
   for (uint64_t stream : {uint64_t(0), kLegacy, kPerThread, own.handle()}) {
@@ -176,7 +176,8 @@ TEST_F(CApiDevice, KnnTakesEachArrayWhereItIs) {
   EXPECT_EQ(
       knn(rowsThere, asked, found.ids.data(), found.distances.data()),
       "usage: annudf_brute_force_knn: dataset is in memory of CUDA device 1, the backend is " +
-          std::string(annudf_backend_describe(backend)) + "; give the backend of that device");
+          std::string(annudf_backend_get(backend)->description) +
+          "; give the backend of that device");
 }
 
 TEST_F(CApiDevice, APreparedSearchRefusesQueriesOfTheHost) {
@@ -185,7 +186,7 @@ TEST_F(CApiDevice, APreparedSearchRefusesQueriesOfTheHost) {
   EXPECT_EQ(outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &asked, kK, kProbes,
                                             nullptr, &prepared, nullptr)),
             "usage: annudf_ivf_flat_prepare: queries is in host memory, the backend is " +
-                std::string(annudf_backend_describe(backend)) +
+                std::string(annudf_backend_get(backend)->description) +
                 "; a prepared search reads queries in memory of its device");
 }
 
@@ -421,7 +422,7 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
   EXPECT_EQ(run(), "ok") << "no row went";
   EXPECT_EQ(remove(4999), 1);
   EXPECT_EQ(annudf_ivf_flat_device(there), 0);
-  EXPECT_EQ(annudf_ivf_flat_size(there), 4999);
+  EXPECT_EQ(infoOf(there).rows, 4999);
   EXPECT_EQ(run(),
             "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
             "prepared; prepare it again");

@@ -27,12 +27,12 @@ TEST(CApiFilter, BitsAndBytesAreTheSame) {
     EXPECT_EQ(annudf_filter_bits(filter), 34);
     EXPECT_EQ(annudf_filter_count(filter), 4);
   }
-  ASSERT_EQ(outcome(annudf_filter_and(bits, fromBytes, &both)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, bits, fromBytes, &both)), "ok");
   EXPECT_EQ(annudf_filter_count(both), 4);
   ASSERT_EQ(outcome(annudf_filter_not(bits, &none)), "ok");
-  ASSERT_EQ(outcome(annudf_filter_and(bits, none, &both)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, bits, none, &both)), "ok");
   EXPECT_EQ(annudf_filter_count(both), 0);
-  ASSERT_EQ(outcome(annudf_filter_or(bits, none, &either)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_OR, bits, none, &either)), "ok");
   EXPECT_EQ(annudf_filter_count(either), 34);
 }
 
@@ -48,10 +48,12 @@ TEST(CApiFilter, RefusesWhatIsNoFilter) {
   EXPECT_STREQ(annudf_last_error(), "bits = 0: must be between 1 and 9223372036854775776");
   EXPECT_NE(annudf_filter_from_bytes(&byte, -1, &out), ANNUDF_OK);
   EXPECT_NE(annudf_filter_from_bytes(nullptr, 1, &out), ANNUDF_OK);
-  EXPECT_EQ(annudf_filter_and(one, two, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_AND, one, two, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(),
                "filters of 1 and 2 bits cannot be joined by &; make them for the same index");
-  EXPECT_EQ(annudf_filter_or(one, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_OR, one, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(outcome(annudf_filter_combine(7, one, one, &out)),
+            "usage: annudf_filter_combine: how is 7, which is no enum annudf_filter_join");
   EXPECT_EQ(annudf_filter_not(nullptr, &out), ANNUDF_USAGE);
   EXPECT_EQ((annudf_filter *)out, nullptr);
   EXPECT_EQ(annudf_filter_bits(nullptr), 0);
@@ -120,9 +122,8 @@ protected:
 };
 
 TEST_F(CApiFilterCode, ComputesBits) {
-  EXPECT_EQ(annudf_artifact_role(even), ANNUDF_ROLE_FILTER);
-  EXPECT_EQ(annudf_artifact_role(l2), ANNUDF_ROLE_SCAN);
-  EXPECT_EQ(annudf_artifact_role(nullptr), -1);
+  EXPECT_EQ(annudf_artifact_get(even)->role, ANNUDF_ROLE_FILTER);
+  EXPECT_EQ(annudf_artifact_get(l2)->role, ANNUDF_ROLE_SCAN);
   OwnedFilter half, more, out;
   ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, nullptr, &half)),
             "ok");
@@ -137,7 +138,7 @@ TEST_F(CApiFilterCode, ComputesBits) {
     bytes[id] = 1;
   OwnedFilter expected, rest;
   ASSERT_EQ(outcome(annudf_filter_from_bytes(bytes.data(), 50, &expected)), "ok");
-  ASSERT_EQ(outcome(annudf_filter_and(half, expected, &rest)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, half, expected, &rest)), "ok");
   EXPECT_EQ(annudf_filter_count(rest), 25);
 
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 49, nullptr, &out), ANNUDF_USAGE);

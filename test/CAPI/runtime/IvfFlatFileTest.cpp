@@ -21,8 +21,8 @@ TEST_F(CApiIndexFile, SaveAndLoad) {
   ASSERT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)), "ok");
   OwnedIndex loaded;
   ASSERT_EQ(outcome(annudf_ivf_flat_load(path.c_str(), &loaded)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_size(loaded), 400);
-  EXPECT_NE(annudf_ivf_flat_generation(loaded), annudf_ivf_flat_generation(index));
+  EXPECT_EQ(infoOf(loaded).rows, 400);
+  EXPECT_NE(infoOf(loaded).generation, infoOf(index).generation);
   ASSERT_EQ(annudf_ivf_flat_save(loaded, copy.c_str(), nullptr, nullptr), ANNUDF_OK);
   EXPECT_EQ(readFile(path, 1 << 20), readFile(copy, 1 << 20));
 }

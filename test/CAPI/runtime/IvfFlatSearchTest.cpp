@@ -284,9 +284,9 @@ TEST_F(CApiSearch, ProgressStopsASearch) {
 }
 
 TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
-  EXPECT_EQ(annudf_backend_device(backend), -1);
-  const std::string who = std::string("the backend is ") + annudf_backend_describe(backend) +
-                          "; it has no device memory";
+  EXPECT_EQ(annudf_backend_get(backend)->device, -1);
+  const std::string who = std::string("the backend is ") +
+                          annudf_backend_get(backend)->description + "; it has no device memory";
   Found found = foundFor(queries, 3);
   const annudf_vectors rows = onDevice(vectorsOf(queries));
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, 3, 4, nullptr,
@@ -311,12 +311,10 @@ TEST(CApiBackend, NullAndWrongNumbers) {
   EXPECT_EQ(annudf_backend_create_cuda(4711, &backend), ANNUDF_ENVIRONMENT);
   EXPECT_STRNE(annudf_last_error(), "");
   EXPECT_EQ(backend, nullptr);
-  EXPECT_STREQ(annudf_backend_describe(nullptr), "");
-  EXPECT_EQ(annudf_backend_device(nullptr), -1);
+  EXPECT_EQ(annudf_backend_get(nullptr), nullptr);
   annudf_backend_destroy(nullptr);
   annudf_device_buffer_destroy(nullptr);
   EXPECT_EQ(annudf_device_buffer_address(nullptr), 0u);
-  EXPECT_EQ(annudf_device_buffer_size(nullptr), 0u);
   annudf_event_destroy(nullptr);
   bool done = false;
   EXPECT_EQ(annudf_event_done(nullptr, &done), ANNUDF_USAGE);
@@ -347,31 +345,25 @@ TEST(CApiEnvironment, SaysWhatThereIs) {
   OwnedEnvironment environment;
   ASSERT_EQ(outcome(annudf_environment_describe(&environment)), "ok");
 #ifdef ANNUDF_TEST_HAS_CPU
-  EXPECT_TRUE(annudf_environment_has_cpu(environment));
-  EXPECT_EQ(std::string(annudf_environment_cpu(environment)).find("CPU, "), 0u);
+  EXPECT_TRUE(annudf_environment_get(environment)->has_cpu);
+  EXPECT_EQ(std::string(annudf_environment_get(environment)->cpu).find("CPU, "), 0u);
 #else
-  EXPECT_FALSE(annudf_environment_has_cpu(environment));
+  EXPECT_FALSE(annudf_environment_get(environment)->has_cpu);
 #endif
 #ifdef ANNUDF_TEST_HAS_CUDA
-  EXPECT_TRUE(annudf_environment_has_cuda(environment));
+  EXPECT_TRUE(annudf_environment_get(environment)->has_cuda);
 #else
-  EXPECT_FALSE(annudf_environment_has_cuda(environment));
+  EXPECT_FALSE(annudf_environment_get(environment)->has_cuda);
 #endif
-  EXPECT_STRNE(annudf_environment_cpu(environment), "");
-  EXPECT_STRNE(annudf_environment_driver(environment), "");
-  EXPECT_STRNE(annudf_environment_linker(environment), "");
-  const size_t devices = annudf_environment_device_count(environment);
-  EXPECT_TRUE(devices != 0 || !annudf_environment_driver_found(environment));
+  EXPECT_STRNE(annudf_environment_get(environment)->cpu, "");
+  EXPECT_STRNE(annudf_environment_get(environment)->driver, "");
+  EXPECT_STRNE(annudf_environment_get(environment)->linker, "");
+  const size_t devices = annudf_environment_get(environment)->device_count;
+  EXPECT_TRUE(devices != 0 || !annudf_environment_get(environment)->driver_found);
   for (size_t i = 0; i < devices; ++i)
-    EXPECT_NE(annudf_environment_device(environment, i), nullptr);
-  EXPECT_EQ(annudf_environment_device(environment, devices), nullptr);
+    EXPECT_NE(annudf_environment_get(environment)->devices[i], nullptr);
   EXPECT_EQ(annudf_environment_describe(nullptr), ANNUDF_USAGE);
-  EXPECT_FALSE(annudf_environment_has_cpu(nullptr) || annudf_environment_has_cuda(nullptr) ||
-               annudf_environment_driver_found(nullptr) ||
-               annudf_environment_linker_found(nullptr));
-  EXPECT_STREQ(annudf_environment_cpu(nullptr), "");
-  EXPECT_EQ(annudf_environment_device_count(nullptr), 0u);
-  EXPECT_EQ(annudf_environment_device(nullptr, 0), nullptr);
+  EXPECT_EQ(annudf_environment_get(nullptr), nullptr);
   annudf_environment_destroy(nullptr);
 }
 
@@ -460,7 +452,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
   std::thread reader([&] { // Properties never wait.
     int64_t last = 0;
     while (!finished) {
-      const int64_t size = annudf_ivf_flat_size(index);
+      const int64_t size = infoOf(index).rows;
       EXPECT_GE(size, last);
       last = size;
     }

@@ -50,12 +50,12 @@ TEST(CApiNames, ElementsAndCoarseMetrics) {
 
 TEST_F(CApiIndex, BuildExtendAndProperties) {
   build();
-  EXPECT_EQ(annudf_ivf_flat_element(index), ANNUDF_ELEMENT_F32);
-  EXPECT_EQ(annudf_ivf_flat_dims(index), 5);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
-  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 8);
-  EXPECT_EQ(annudf_ivf_flat_metric(index), ANNUDF_COARSE_L2);
-  const uint64_t generation = annudf_ivf_flat_generation(index);
+  EXPECT_EQ(infoOf(index).element, ANNUDF_ELEMENT_F32);
+  EXPECT_EQ(infoOf(index).dims, 5);
+  EXPECT_EQ(infoOf(index).rows, 400);
+  EXPECT_EQ(infoOf(index).n_lists, 8);
+  EXPECT_EQ(infoOf(index).metric, ANNUDF_COARSE_L2);
+  const uint64_t generation = infoOf(index).generation;
   EXPECT_NE(generation, 0u);
 
   std::vector<float> centers(40, -1), after(40);
@@ -68,8 +68,8 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
-  EXPECT_NE(annudf_ivf_flat_generation(index), generation);
+  EXPECT_EQ(infoOf(index).rows, 800);
+  EXPECT_NE(infoOf(index).generation, generation);
   ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
@@ -85,9 +85,29 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   const annudf_vectors wrong = vectorsOf(other);
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &wrong, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
-  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
+  EXPECT_EQ(infoOf(index).rows, 800);
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), &repeated)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_size(index), 1200);
+  EXPECT_EQ(infoOf(index).rows, 1200);
+}
+
+TEST_F(CApiIndex, TellsWhatItIs) {
+  build();
+  annudf_ivf_flat_info info = infoOf(index);
+  EXPECT_EQ(info.rows, 400);
+  EXPECT_EQ(info.dims, 5);
+  EXPECT_EQ(info.n_lists, 8);
+  EXPECT_EQ(info.element, ANNUDF_ELEMENT_F32);
+  EXPECT_EQ(info.metric, ANNUDF_COARSE_L2);
+  EXPECT_EQ(info.adaptive_centers, 0);
+  EXPECT_EQ(info.missing_values, 0);
+  EXPECT_NE(info.generation, 0u);
+  EXPECT_EQ(outcome(annudf_ivf_flat_get(index, nullptr)),
+            "usage: annudf_ivf_flat_get: info is NULL");
+  info.size = 8;
+  EXPECT_EQ(outcome(annudf_ivf_flat_get(index, &info)),
+            "usage: annudf_ivf_flat_get: annudf_ivf_flat_info.size is 8, at least " +
+                std::to_string(sizeof info) +
+                " are needed; set it to sizeof(annudf_ivf_flat_info)");
 }
 
 /// A place that is none, or has no backend, is named whatever the call.
@@ -98,8 +118,8 @@ TEST_F(CApiIndex, PlacesAreRefusedByName) {
   if (!cpu)
     return; // Failed or skipped.
   const std::string itIs = " is in memory of CUDA device 0";
-  const std::string noMemory =
-      itIs + ", the backend is " + annudf_backend_describe(cpu) + "; it has no device memory";
+  const std::string noMemory = itIs + ", the backend is " + annudf_backend_get(cpu)->description +
+                               "; it has no device memory";
   const annudf_vectors there = onDevice(vectors);
   annudf_vectors odd = vectors;
   OwnedIndex made;
@@ -123,7 +143,7 @@ TEST_F(CApiIndex, PlacesAreRefusedByName) {
   };
   EXPECT_EQ(extended(nullptr), "usage: annudf_ivf_flat_extend: backend is NULL; rows" + itIs);
   EXPECT_EQ(extended(cpu), "usage: annudf_ivf_flat_extend: rows" + noMemory);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+  EXPECT_EQ(infoOf(index).rows, 400);
 }
 
 /// A CPU's backend is the host, and none is the host too.
@@ -151,7 +171,7 @@ TEST_F(CApiIndex, ACpuBackendBuildsExtendsAndRemovesAsNone) {
     int64_t removed = -1;
     ASSERT_EQ(outcome(annudf_ivf_flat_remove(on, made, &id, 1, nullptr, nullptr, &removed)), "ok");
     EXPECT_EQ(removed, 1);
-    EXPECT_EQ(annudf_ivf_flat_size(made), 799);
+    EXPECT_EQ(infoOf(made).rows, 799);
     ASSERT_EQ(outcome(annudf_ivf_flat_centers(made, centers[on ? 1 : 0].data(), 40)), "ok");
   }
   EXPECT_EQ(centers[0], centers[1]);
@@ -165,14 +185,14 @@ TEST_F(CApiIndex, ACpuBackendBuildsExtendsAndRemovesAsNone) {
 
 TEST_F(CApiIndex, Remove) {
   build();
-  const uint64_t generation = annudf_ivf_flat_generation(index);
+  const uint64_t generation = infoOf(index).generation;
   const int64_t ids[] = {399, 3, 3, 400, 17};
   int64_t removed = -1;
   ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, ids, 5, nullptr, nullptr, &removed)),
             "ok");
   EXPECT_EQ(removed, 3);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 397);
-  const uint64_t after = annudf_ivf_flat_generation(index);
+  EXPECT_EQ(infoOf(index).rows, 397);
+  const uint64_t after = infoOf(index).generation;
   EXPECT_NE(after, generation);
   annudf_extents extents = {};
   extents.size = sizeof extents;
@@ -183,7 +203,7 @@ TEST_F(CApiIndex, Remove) {
   EXPECT_EQ(removed, 0);
   ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 0, nullptr, nullptr, nullptr)),
             "ok");
-  EXPECT_EQ(annudf_ivf_flat_generation(index), after);
+  EXPECT_EQ(infoOf(index).generation, after);
   const int64_t below[] = {5, -1};
   EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 2, nullptr, nullptr, &removed)),
             "input: ids to remove: id -1 at 1 is below 0");
@@ -194,7 +214,7 @@ TEST_F(CApiIndex, Remove) {
   ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 1, nullptr, nullptr, &removed)),
             "ok");
   EXPECT_EQ(removed, 1);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 396);
+  EXPECT_EQ(infoOf(index).rows, 396);
 }
 
 TEST_F(CApiIndex, CentersFirstAndAdaptive) {
@@ -202,25 +222,24 @@ TEST_F(CApiIndex, CentersFirstAndAdaptive) {
   options.size = sizeof options;
   options.train_only = 1;
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &index, nullptr)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_size(index), 0);
-  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 8);
-  EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(index));
+  EXPECT_EQ(infoOf(index).rows, 0);
+  EXPECT_EQ(infoOf(index).n_lists, 8);
+  EXPECT_FALSE(infoOf(index).adaptive_centers);
   std::vector<float> trained(40), centers(40);
   ASSERT_EQ(annudf_ivf_flat_centers(index, trained.data(), 40), ANNUDF_OK);
   OwnedIndex adaptive;
   options.adaptive_centers = 1;
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &adaptive, nullptr)),
             "ok");
-  EXPECT_TRUE(annudf_ivf_flat_adaptive_centers(adaptive));
+  EXPECT_TRUE(infoOf(adaptive).adaptive_centers);
   for (annudf_ivf_flat_index *one : {static_cast<annudf_ivf_flat_index *>(index),
                                      static_cast<annudf_ivf_flat_index *>(adaptive)}) {
     ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
     EXPECT_EQ(centers, trained);
     ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, one, &vectors, nullptr, nullptr)), "ok");
     ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
-    EXPECT_EQ(centers == trained, !annudf_ivf_flat_adaptive_centers(one));
+    EXPECT_EQ(centers == trained, !infoOf(one).adaptive_centers);
   }
-  EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(nullptr));
 }
 
 TEST_F(CApiIndex, MissingValues) {
@@ -235,15 +254,14 @@ TEST_F(CApiIndex, MissingValues) {
             "input: base: row 7, dim 2 is nan; every coordinate must be finite unless "
             "index and metric say missing_values");
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &options, &index, nullptr)), "ok");
-  EXPECT_TRUE(annudf_ivf_flat_missing_values(index));
-  EXPECT_FALSE(annudf_ivf_flat_missing_values(nullptr));
+  EXPECT_TRUE(infoOf(index).missing_values);
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, nullptr, nullptr)), "ok");
 }
 
 TEST_F(CApiIndex, BuildFromC) {
   const auto *data = reinterpret_cast<const float *>(base.encoded.data());
   ASSERT_EQ(outcome(annudf_test_build_from_c(data, 400, 5, &index)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 2);
+  EXPECT_EQ(infoOf(index).n_lists, 2);
 }
 
 TEST_F(CApiIndex, OptionsReachTheBuild) {
@@ -261,7 +279,7 @@ TEST_F(CApiIndex, OptionsReachTheBuild) {
   ASSERT_EQ(annudf_ivf_flat_centers(other, c.data(), 40), ANNUDF_OK);
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
-  EXPECT_EQ(annudf_ivf_flat_metric(other), ANNUDF_COARSE_COSINE);
+  EXPECT_EQ(infoOf(other).metric, ANNUDF_COARSE_COSINE);
 }
 
 TEST_F(CApiIndex, BuildRefuses) {
@@ -373,7 +391,7 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
     EXPECT_EQ(stopper.last == 1, at == 10) << "begin, 8 lists, and before the rename";
     EXPECT_EQ(readFile(path, 100), "before");
   }
-  const uint64_t generation = annudf_ivf_flat_generation(index);
+  const uint64_t generation = infoOf(index).generation;
   for (int at = 1;; ++at) {
     Stopper stopper;
     stopper.stopAt = at;
@@ -382,11 +400,11 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
       EXPECT_EQ(at, 3) << "begin, and before the lists change";
       break;
     }
-    EXPECT_EQ(annudf_ivf_flat_size(index), 400);
-    EXPECT_EQ(annudf_ivf_flat_generation(index), generation);
+    EXPECT_EQ(infoOf(index).rows, 400);
+    EXPECT_EQ(infoOf(index).generation, generation);
   }
-  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
-  const uint64_t grown = annudf_ivf_flat_generation(index);
+  EXPECT_EQ(infoOf(index).rows, 800);
+  const uint64_t grown = infoOf(index).generation;
   const int64_t gone[] = {5, 799};
   for (int at = 1;; ++at) {
     Stopper stopper;
@@ -397,9 +415,9 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
       EXPECT_EQ(at, 3) << "begin, and before the lists change";
       break;
     }
-    EXPECT_EQ(annudf_ivf_flat_generation(index), grown);
+    EXPECT_EQ(infoOf(index).generation, grown);
   }
-  EXPECT_EQ(annudf_ivf_flat_size(index), 798);
+  EXPECT_EQ(infoOf(index).rows, 798);
 }
 
 /// A callback that uses the index at work would wait for itself: it is told so instead.
@@ -413,7 +431,7 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   } inside{index, &vectors, {}, {}};
   const auto callback = [](void *user, const char *, double) {
     auto &self = *static_cast<Inside *>(user);
-    self.size = annudf_ivf_flat_size(self.index);
+    self.size = infoOf(self.index).rows;
     self.extend =
         outcome(annudf_ivf_flat_extend(nullptr, self.index, self.vectors, nullptr, nullptr));
     self.save = outcome(annudf_ivf_flat_save(self.index, "/nowhere", nullptr, nullptr));
@@ -427,17 +445,14 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
                           "for its properties only";
   EXPECT_EQ(inside.extend, "usage: annudf_ivf_flat_extend: " + why);
   EXPECT_EQ(inside.save, "usage: annudf_ivf_flat_save: " + why);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
+  EXPECT_EQ(infoOf(index).rows, 800);
 }
 
-TEST(CApiIndexNull, GettersAndDestroyTakeNull) {
-  EXPECT_EQ(annudf_ivf_flat_element(nullptr), 0);
-  EXPECT_EQ(annudf_ivf_flat_dims(nullptr), 0);
-  EXPECT_EQ(annudf_ivf_flat_size(nullptr), 0);
-  EXPECT_EQ(annudf_ivf_flat_n_lists(nullptr), 0);
-  EXPECT_EQ(annudf_ivf_flat_metric(nullptr), 0);
-  EXPECT_EQ(annudf_ivf_flat_generation(nullptr), 0u);
+TEST(CApiIndexNull, DestroyTakesNull) {
   annudf_ivf_flat_destroy(nullptr);
+  annudf_ivf_flat_info info = {};
+  EXPECT_EQ(outcome(annudf_ivf_flat_get(nullptr, &info)),
+            "usage: annudf_ivf_flat_get: index is NULL");
   const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0, {}};
   EXPECT_EQ(annudf_ivf_flat_extend(nullptr, nullptr, &none, nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);

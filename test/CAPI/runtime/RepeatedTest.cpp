@@ -86,8 +86,8 @@ TEST_F(CApiRepeated, AllWithinARadius) {
     stats.size = sizeof stats;
     ASSERT_EQ(within(radius, &result, nullptr, &stats), "ok");
     EXPECT_STREQ(stats.family, "groups");
-    ASSERT_EQ(annudf_radius_neighbors_queries(result), kQueries);
-    const int64_t *offsets = annudf_radius_neighbors_offsets(result);
+    ASSERT_EQ(annudf_radius_neighbors_get(result)->queries, kQueries);
+    const int64_t *offsets = annudf_radius_neighbors_get(result)->offsets;
     ASSERT_EQ(offsets[0], 0);
     for (int64_t q = 0; q < kQueries; ++q) {
       const int64_t count = offsets[q + 1] - offsets[q];
@@ -95,8 +95,8 @@ TEST_F(CApiRepeated, AllWithinARadius) {
       ASSERT_EQ(count, std::upper_bound(expected, expected + kRows, radius) - expected)
           << radius << ", " << q;
       for (int64_t i = 0; i < count; ++i) {
-        ASSERT_EQ(annudf_radius_neighbors_distances(result)[offsets[q] + i], expected[i]);
-        ASSERT_EQ(annudf_radius_neighbors_ids(result)[offsets[q] + i],
+        ASSERT_EQ(annudf_radius_neighbors_get(result)->distances[offsets[q] + i], expected[i]);
+        ASSERT_EQ(annudf_radius_neighbors_get(result)->ids[offsets[q] + i],
                   every.ids[size_t(q * kRows + i)]);
       }
     }
@@ -123,14 +123,14 @@ TEST_F(CApiRepeated, OrderMaxAndFilters) {
   ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
                                                      kLists, &options, &result, nullptr)),
             "ok");
-  const int64_t *offsets = annudf_radius_neighbors_offsets(result);
+  const int64_t *offsets = annudf_radius_neighbors_get(result)->offsets;
   int64_t total = 0;
   for (int64_t q = 0; q < kQueries; ++q) {
     std::set<int64_t> expected;
     for (int64_t row = 1; row < kRows; row += 2)
       if (values[size_t(q * kRows + row)] >= 0.5f)
         expected.insert(row);
-    const int64_t *ids = annudf_radius_neighbors_ids(result);
+    const int64_t *ids = annudf_radius_neighbors_get(result)->ids;
     EXPECT_EQ(std::set<int64_t>(ids + offsets[q], ids + offsets[q + 1]), expected) << q;
     total += int64_t(expected.size());
   }
@@ -139,12 +139,12 @@ TEST_F(CApiRepeated, OrderMaxAndFilters) {
   ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
                                                      kLists + 1, &options, &more, nullptr)),
             "ok");
-  EXPECT_EQ(annudf_radius_neighbors_offsets(more)[kQueries], total);
+  EXPECT_EQ(annudf_radius_neighbors_get(more)->offsets[kQueries], total);
   OwnedRadius fewer;
   ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
                                                      1, &options, &fewer, nullptr)),
             "ok");
-  EXPECT_LT(annudf_radius_neighbors_offsets(fewer)[kQueries], total);
+  EXPECT_LT(annudf_radius_neighbors_get(fewer)->offsets[kQueries], total);
 }
 
 TEST_F(CApiRepeated, ProbesForARecall) {
@@ -194,8 +194,14 @@ TEST_F(CApiRepeated, Refuses) {
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, nullptr, artifact, captures, &asked,
                                                      1, 1, nullptr, &result, nullptr)),
             "usage: annudf_ivf_flat_radius_neighbors: index is NULL");
-  EXPECT_EQ(annudf_radius_neighbors_queries(nullptr), 0);
-  EXPECT_EQ(annudf_radius_neighbors_offsets(nullptr), nullptr);
+  EXPECT_EQ(annudf_radius_neighbors_get(nullptr), nullptr);
+  const annudf_vectors there = onDevice(asked);
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &there, 1,
+                                                     1, nullptr, &result, nullptr)),
+            "usage: annudf_ivf_flat_radius_neighbors: queries is in memory of CUDA device 0, the "
+            "backend is " +
+                std::string(annudf_backend_get(backend)->description) +
+                "; it has no device memory");
   int64_t probes = 0;
   const auto tune = [&](int64_t k, double wanted, int64_t *to) {
     return outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, k,

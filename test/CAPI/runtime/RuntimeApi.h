@@ -29,6 +29,13 @@ inline annudf_vectors vectorsOf(const reference::Vectors &from) {
   return {sizeof(annudf_vectors), from.encoded.data(), from.rows, from.dims, from.element, {}};
 }
 
+inline annudf_ivf_flat_info infoOf(const annudf_ivf_flat_index *index) {
+  annudf_ivf_flat_info info = {};
+  info.size = sizeof info;
+  EXPECT_EQ(outcome(annudf_ivf_flat_get(index, &info)), "ok");
+  return info;
+}
+
 /// The same matrix, said to be in device memory.
 inline annudf_vectors onDevice(annudf_vectors vectors, uint64_t stream = 0, int32_t device = 0) {
   vectors.place = {ANNUDF_MEMORY_CUDA, device, stream};
