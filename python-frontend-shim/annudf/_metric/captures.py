@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Values of captures: checked, converted to a type of the ABI and copied when they are bound."""
+"""Values of captures: checked, converted to a type of the ABI and copied, or on a device used where they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays
-from annudf._devices import transfer
+from annudf._devices import backends, transfer
 from annudf._support.checks import shown
 from annudf._support.options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
 from annudf.common import Resources
@@ -32,11 +32,28 @@ _RESERVED = frozenset({"x", "y", "acc", "ctx", "dim", "dims", "row", "query", "l
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value bound to a capture: its element type, its shape and a copy of its bytes in C order."""
+    """A value bound to a capture: its element type, its shape, and a copy of its bytes in C order or where they are."""
 
     element: CaptureWord
     shape: tuple[int, ...]
-    data: bytes
+    source: bytes | _arrays.View
+
+    @property
+    def data(self) -> bytes:
+        """The bytes in C order; those on a device are copied to the host."""
+        if isinstance(self.source, bytes):
+            return self.source
+        plain = replace(self.source, dtype=_stored(self.element).name)  # NumPy has no bfloat16.
+        return transfer.as_numpy(transfer.to_host(plain, "a capture", Resources())).tobytes()
+
+    def where(self, device: _arrays.Device) -> bytes | tuple[int, int, int, object]:
+        """What a search on `device` binds: address, size, device and owner there, or bytes on the host."""
+        if isinstance(self.source, bytes) or self.source.device != device:
+            return self.data
+        return self.source.address, self.source.nbytes, device.index, self.source.owner
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Value, (self.element, self.shape, self.data)
 
     @property
     def scalar(self) -> bool:
@@ -136,7 +153,7 @@ def make_value(
     before: Value | None = None,
     remedy: str = "give finite numbers, or allow_non_finite=True to the metric",
 ) -> Value:
-    """Copies a value of a capture.
+    """Copies a value of a capture; an array on a device that needs no conversion stays where it is, and is not read.
 
     Parameters
     ----------
@@ -171,7 +188,7 @@ def make_value(
             f"capture '{name}' is declared as {declared}, the value given is {result}"
             + _conversion_hint(name, value, result, declared, before)
         )
-    if result.element in _FLOATS and not allow_non_finite:
+    if isinstance(result.source, bytes) and result.element in _FLOATS and not allow_non_finite:
         finite = np.isfinite(result.array)
         if not finite.all():
             at = "" if result.scalar else f"[{', '.join(str(axis[0]) for axis in np.nonzero(~finite))}]"
@@ -286,6 +303,8 @@ def _rounds(what: str, element: CaptureWord) -> CaptureError:
 
 
 def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
+    if found := _on_device(name, value, declared):
+        return found
     host, element = _host_array(name, value)
     if host.ndim > MAX_RANK:
         raise CaptureError(
@@ -363,19 +382,44 @@ def _entries(given: Iterable[Any]) -> Iterator[Any]:
             yield one
 
 
+def _seen(name: str, value: object, what: str) -> tuple[_arrays.View, CaptureWord]:
+    seen = _arrays.view(value, what)
+    element = _WORDS.get(seen.dtype)
+    if element is None:
+        raise CaptureError(
+            f"capture '{name}' has dtype {seen.dtype}; give numbers: bool, int8 to int64, uint8 to uint64, "
+            "float16, bfloat16, float32 or float64"
+        )
+    return seen, element
+
+
+def _on_device(name: str, value: object, declared: CaptureType | None) -> Value | None:
+    """An array on a device that is of the declared type already; it has been written by then."""
+    if value is None or isinstance(value, (list, tuple, np.generic, np.ndarray)):
+        return None
+    what = f"captures['{name}']"
+    try:
+        seen, element = _seen(name, value, what)
+        fits = declared is None or (declared.element == element and len(declared.extents) == len(seen.shape))
+        if seen.device.kind != "cuda" or not fits or not seen.size or not 1 <= len(seen.shape) <= MAX_RANK:
+            return None
+        seen = _arrays.as_contiguous(seen, what)
+        stream = transfer.ready_stream(seen, what, Resources())
+        backends.backend(seen.device).synchronize(stream)
+        return Value(element, seen.shape, replace(seen, producer=None))
+    except DeviceError:
+        raise
+    except ArgumentError as error:
+        raise CaptureError(str(error)) from None
+
+
 def _host_array(name: str, value: object) -> tuple[npt.NDArray[Any], CaptureWord]:
     """The array in host memory and its element; one of bfloat16 as its bits."""
     what = f"captures['{name}']"
     if value is None:
         raise CaptureError(f"capture '{name}' is None; give a number or an array")
     try:
-        seen = _arrays.view(value, what)
-        element = _WORDS.get(seen.dtype)
-        if element is None:
-            raise CaptureError(
-                f"capture '{name}' has dtype {seen.dtype}; give numbers: bool, int8 to int64, uint8 to uint64, "
-                "float16, bfloat16, float32 or float64"
-            )
+        seen, element = _seen(name, value, what)
         # NumPy copies from any strides; a device array is first made contiguous by its library.
         if seen.library == "numpy":
             host = np.asarray(seen.owner)

@@ -105,9 +105,10 @@ def metric(
         one an id, ``ctx.w[ctx.query, ctx.dim]`` one a query and dimension, and an axis that other numbers index
         (``ctx.table[i]``) as many as the array has; :func:`capture` says it where this is not meant. An array keeps its
         dtype, and a function reads integers of 8 and 16 bits as int32, float16 and bfloat16 as float32, all others as
-        they are; a Python int becomes int32, a float float32 (docs/use/captures.md has the table). Arrays of
-        CuPy and PyTorch are copied to the host. **The copy is taken now**: later changes to an array do not matter, see
-        :meth:`Metric.bind`. What is computed with a float64 capture is float64, several
+        they are; a Python int becomes int32, a float float32 (docs/use/captures.md has the table). Arrays on
+        the host are copied. **The copy is taken now**: later changes to an array do not matter, see
+        :meth:`Metric.bind`. Arrays on a device are used where they are: keep them as they are. What is computed with a
+        float64 capture is float64, several
         times slower; NumPy's arrays are float64 unless one says otherwise.
     symbol_name : str, optional
         Name of the metric in artifacts; default: the function's.

@@ -113,7 +113,7 @@ class Definition(ABC):
         """What raises CaptureError unless a value (of what was given) has a meaning; None: all finite ones have."""
         if (self.builtin_name, capture) not in CONDITIONS:
             return None
-        # Arrays on devices too: their values have been copied to the host.
+        # An array on a device is copied to be looked at; it has few entries.
         return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
     def __init__(self) -> None:

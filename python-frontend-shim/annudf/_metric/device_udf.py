@@ -261,7 +261,7 @@ class DeviceUDF(MetricSource):
         return artifact
 
     def metric(self, name: str = "device_udf", archs: Iterable[str | int] = ()) -> Metric:
-        """A metric that searches by this code; what its capture holds now is copied."""
+        """A metric that searches by this code; its capture is read where it is."""
         made = Metric(_UdfDefinition(self.artifact(name, archs), f"<device UDF {self.symbol_name}>"), {})
         return self._bound(made)
 

@@ -90,7 +90,7 @@ class Metric(OnVectors, Explained):
         self._allow_non_finite = allow_non_finite
         self._noun = noun
         self._lock = fork.lock()
-        self._bound: dict[tuple[str, int], Captures] = {}
+        self._bound: dict[tuple[str, int, Device | None], Captures] = {}
         self._rows = self._queries = _NONE
         self._told_of_nan = False
         self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
@@ -137,8 +137,9 @@ class Metric(OnVectors, Explained):
         **captures : number or array
             Values by name, of the element type and the number of dimensions that the metric was made
             with; integers become floats, and floats without a fraction become an integer scalar, if that
-            changes no value. They are copied now, so later changes to the arrays do not matter. Captures that are
-            not named keep their values.
+            changes no value. They are copied now, so later changes to the arrays do not matter. An array on a device
+            that has the declared element type is neither copied nor checked: keep it as it is. Captures that are not
+            named keep their values.
 
         Returns
         -------
@@ -353,12 +354,13 @@ class Metric(OnVectors, Explained):
         self._check_element(DTYPE_OF_ELEMENT[element])
         artifact = self._artifact_for(device)  # Which says it where an array is indexed by too few axes.
         self._check_values(dims)
-        key = (artifact.digest, dims)
+        there = any(not isinstance(value.source, bytes) for value in self._values.values())
+        key = (artifact.digest, dims, device if there else None)
         with self._lock:
             bound = self._bound.get(key)
             if bound is None:
-                values: dict[str, tuple[str, Sequence[int], bytes, str]] = {
-                    name: (value.dtype, value.shape, value.data, f"{self._noun} '{self.name}'")
+                values: dict[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]] = {
+                    name: (value.dtype, value.shape, value.where(device), f"{self._noun} '{self.name}'")
                     for name, value in self._values.items()
                 }
                 self._rows, self._queries = self._lengths()
