@@ -206,6 +206,24 @@ BoundCaptures::Value BoundCaptures::bindOne(const CaptureInfo &capture,
   return value;
 }
 
+std::optional<std::string> faultOfColumn(const CaptureInfo &capture, const ColumnTypes *columns) {
+  if (!columns || !hasExtent({capture}, ExtentBound::Rows))
+    return "";
+  if (capture.extents.size() != 1)
+    return "; a column of the index has one value a row, so bind an array";
+  const auto found = columns->find(capture.name);
+  if (found != columns->end() && found->second == capture.element)
+    return std::nullopt;
+  std::string text;
+  for (const auto &[name, element] : *columns)
+    text += (text.empty() ? "" : ", ") + name + " (" + toString(element) + ")";
+  return found != columns->end()
+             ? std::string("; column '") + capture.name + "' of the index is " +
+                   toString(found->second) + ", so build it of " + toString(capture.element) +
+                   " or bind an array"
+             : "; the index has " + (text.empty() ? "no columns" : "columns " + text);
+}
+
 BoundCaptures BoundCaptures::bind(const Manifest &manifest, const CaptureExtents &extents,
                                   const std::map<std::string, NumericArray> &values,
                                   bool allowNonFinite) {
@@ -217,7 +235,7 @@ BoundCaptures BoundCaptures::bind(const Manifest &manifest, const CaptureExtents
 
 BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureExtents &extents,
                                        const std::map<std::string, CaptureValue> &values,
-                                       bool allowNonFinite) {
+                                       bool allowNonFinite, const ColumnTypes *columns) {
   const std::string metric = std::string(manifest.noun()) + " '" + manifest.name + "'";
   std::string declared;
   for (const CaptureInfo &capture : manifest.captures)
@@ -232,23 +250,65 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
   bound.owner_ = metric;
   bound.declared_ = manifest.captures;
   bound.extents_ = extents;
+  bound.monotone_ = manifest.monotone;
+  bound.allowNonFinite_ = allowNonFinite;
   for (const CaptureInfo &capture : manifest.captures) {
     const auto found = values.find(capture.name);
-    if (found == values.end())
+    if (found != values.end()) {
+      bound.values_.push_back(bindOne(capture, extents, found->second, allowNonFinite));
+      continue;
+    }
+    if (const std::optional<std::string> fault = faultOfColumn(capture, columns))
       throw Error(ErrorKind::Usage, metric + " needs capture '" + capture.name + "' (" +
-                                        declaredText(capture) + "), which was not given");
-    bound.values_.push_back(bindOne(capture, extents, found->second, allowNonFinite));
+                                        declaredText(capture) + "), which was not given" + *fault);
+    bound.values_.emplace_back().isColumn = true;
   }
-  if (hasExtent(bound.declared_, ExtentBound::Rows)) {
-    bound.extents_.rows = std::numeric_limits<int64_t>::max();
-    for (size_t i = 0; i < bound.size(); ++i)
-      if (hasExtent({bound.declared_[i]}, ExtentBound::Rows))
-        bound.extents_.rows = std::min(bound.extents_.rows, bound.rowsOf(i, extents.rows));
-  }
+  bound.setRows(extents.rows);
   bound.computeDigest();
-  bound.areMonotone_ = manifest.monotone &&
-                       std::all_of(manifest.monotone->where.begin(), manifest.monotone->where.end(),
-                                   [&](const Condition &one) { return bound.meets(one); });
+  bound.areMonotone_ = bound.isMonotone();
+  return bound;
+}
+
+void BoundCaptures::setRows(int64_t asked) {
+  if (!hasExtent(declared_, ExtentBound::Rows))
+    return;
+  extents_.rows = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < size(); ++i)
+    if (hasExtent({declared_[i]}, ExtentBound::Rows) && !isColumn(i))
+      extents_.rows = std::min(extents_.rows, rowsOf(i, asked));
+}
+
+bool BoundCaptures::isMonotone() const {
+  return monotone_ && std::all_of(monotone_->where.begin(), monotone_->where.end(),
+                                  [&](const Condition &one) { return meets(one); });
+}
+
+bool BoundCaptures::hasColumns() const {
+  return std::any_of(values_.begin(), values_.end(),
+                     [](const Value &value) { return value.isColumn; });
+}
+
+BoundCaptures
+BoundCaptures::withColumns(const std::function<ColumnArray(const CaptureInfo &)> &arrayOf) const {
+  BoundCaptures bound = *this;
+  for (size_t i = 0; i < size(); ++i) {
+    if (!isColumn(i))
+      continue;
+    ColumnArray array = arrayOf(declared_[i]);
+    if (array.notFinite >= 0 && !allowNonFinite_)
+      throw Error(ErrorKind::Input, "column '" + declared_[i].name + "' of the index, which " +
+                                        owner_ + " takes, is not finite for the row with id " +
+                                        std::to_string(array.notFinite));
+    Value &value = bound.values_[i];
+    value.isColumn = false;
+    value.shape = {array.entries};
+    value.host = array.values;
+    value.digest = array.digest;
+    value.column = std::move(array);
+  }
+  bound.setRows(extents_.rows);
+  bound.computeDigest();
+  bound.areMonotone_ = bound.isMonotone();
   return bound;
 }
 
@@ -258,17 +318,21 @@ bool BoundCaptures::meets(const Condition &condition) const {
       std::find_if(declared_.begin(), declared_.end(),
                    [&](const CaptureInfo &capture) { return capture.name == condition.capture; });
   const Value &value = values_[static_cast<size_t>(declared - declared_.begin())];
-  if (value.space != MemorySpace::Host)
+  if (value.space != MemorySpace::Host || value.isColumn)
     return false;
+  const auto isBroken = [&](double least, double largest) {
+    return condition.kind == Condition::Kind::NonNegative   ? least < 0
+           : condition.kind == Condition::Kind::NonPositive ? largest > 0
+                                                            : least <= 0;
+  };
+  if (value.column)
+    return !isBroken(value.column->least, value.column->largest);
   const std::string dtype = dtypeOf(declared->element);
   const Load load = loadOf(dtype);
   const size_t step = size_t(dtypeSize(dtype));
   for (size_t at = 0; at < value.host->size(); at += step) {
     const double entry = load(value.host->data() + at).asReal();
-    const bool isBroken = condition.kind == Condition::Kind::NonNegative   ? entry < 0
-                          : condition.kind == Condition::Kind::NonPositive ? entry > 0
-                                                                           : entry <= 0;
-    if (isBroken)
+    if (isBroken(entry, entry))
       return false;
   }
   return true;
@@ -308,7 +372,9 @@ void BoundCaptures::computeDigest() {
       digest.number(uint64_t(extent.kind)).number(uint64_t(extent.constant));
     const Value &value = values_[i];
     digest.number(uint64_t(value.space));
-    if (!value.digest.empty())
+    if (value.isColumn)
+      digest.text("column");
+    else if (!value.digest.empty())
       digest.text(value.digest); // Nothing is read twice: an array of rows may be long.
     else if (value.space == MemorySpace::Host)
       digest.bytes(value.host->data(), value.host->size());

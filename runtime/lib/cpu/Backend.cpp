@@ -24,6 +24,7 @@
 #include "cpu/search/Tally.h"
 
 #include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Clock.h"
@@ -317,11 +318,13 @@ private:
 };
 
 template <class Results>
-void CpuBackend::scan(const RowStore &index, const MetricView &metric,
-                      const BoundCaptures &captures, const MatrixView &queries,
-                      const SearchParams &params, Results results, SearchStats *stats) {
+void CpuBackend::scan(const RowStore &index, const MetricView &metric, const BoundCaptures &given,
+                      const MatrixView &queries, const SearchParams &params, Results results,
+                      SearchStats *stats) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
-  checkCaptures(metric, captures, extentsOf(index, queries));
+  checkCaptures(metric, given, extentsOf(index, queries));
+  const StoreCaptures ofStore(index, metric.artifact.manifest, given);
+  const BoundCaptures &captures = ofStore.get();
   checkFinite(queries, "queries", threads_, index.missingValues() ? NaNs::Missing : NaNs::Refused);
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();

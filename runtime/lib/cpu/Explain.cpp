@@ -47,6 +47,7 @@ void check(const MetricView &metric, const BoundCaptures &captures, const Matrix
   const bool ofQueries = hasExtent(manifest.captures, ExtentBound::Queries);
   const int64_t rows = pair.row == std::numeric_limits<int64_t>::max() ? pair.row : pair.row + 1;
   checkCaptures(metric, captures, {row.dims, rows, captures.extents().queries});
+  checkNoColumns(captures);
   if (ofQueries && pair.query >= captures.extents().queries)
     usage("query " + std::to_string(pair.query) + ": captures of metric '" + manifest.name +
           "' were bound for " + std::to_string(captures.extents().queries) + " queries");

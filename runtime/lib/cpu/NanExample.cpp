@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Explain.h"
 
 #include <cmath>
@@ -52,9 +53,10 @@ std::string nanExample(const RowStore &index, const MetricView &metric,
     query.data = static_cast<const std::byte *>(queries.data) +
                  stats.nanQuery * bytesOfRow(queries.element, queries.dims);
     query.rows = 1;
-    const Explanation told =
-        explain(metric, captures, query, {found.words.data(), 1, index.dims(), index.element()},
-                {stats.nanQuery, stats.nanRow, found.list});
+    const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
+    const Explanation told = explain(metric, ofStore.get(), query,
+                                     {found.words.data(), 1, index.dims(), index.element()},
+                                     {stats.nanQuery, stats.nanRow, found.list});
     if (std::isnan(told.distance))
       text += ": " + told.nanText();
   } catch (const Error &) {

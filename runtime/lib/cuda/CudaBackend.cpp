@@ -96,11 +96,12 @@ void Implementation::run(const RowStore &index, const MetricView &metric,
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
+  const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
   ContextScope scope(*context_);
-  Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
+  Ready ready = prepare(index, metric, ofStore, queries, wanted, params, report);
 
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
@@ -178,6 +179,7 @@ void Implementation::runDevice(const RowStore &index, const MetricView &metric,
                                const Wanted &wanted, const SearchParams &params, void *stream,
                                SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
+  const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
@@ -193,7 +195,7 @@ void Implementation::runDevice(const RowStore &index, const MetricView &metric,
   checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.distances),
                     results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
-  Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
+  Ready ready = prepare(index, metric, ofStore, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   NanCounter *nan = nullptr; // Stays null for all distances: nobody counts NaN there.
   const bool counts = !wanted.every() && params.countPairs;
@@ -282,6 +284,7 @@ Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
   shape.data = &shape; // Those of the runs come later: not looked at.
   checkSearch(index, metric, shape, k, params);
   checkCaptures(metric, captures, extentsOf(index, queries));
+  const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
@@ -291,7 +294,7 @@ Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
   SearchParams best = params; // What runs again and again is waited for.
   best.waitForLinks = true;
   Ready ready =
-      prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
+      prepare(index, metric, ofStore, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
   if (stats)
     tell(ready.pipeline.plan, report);
   std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter,

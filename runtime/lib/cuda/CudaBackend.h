@@ -10,6 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
 
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/engine/Columns.h"
 
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
@@ -135,7 +136,7 @@ private:
     bool every() const { return !ids; }
   };
   class DeviceResources; ///< What one search finds on the backend, for its planner.
-  Ready prepare(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
+  Ready prepare(const RowStore &index, const MetricView &metric, const StoreCaptures &ofStore,
                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                 SearchStats &stats);
   void run(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,

@@ -155,7 +155,7 @@ std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &cand
 }
 
 Implementation::Ready Implementation::prepare(const RowStore &index, const MetricView &metric,
-                                              const BoundCaptures &captures,
+                                              const StoreCaptures &ofStore,
                                               const MatrixView &queries, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
@@ -163,6 +163,7 @@ Implementation::Ready Implementation::prepare(const RowStore &index, const Metri
                                       " rows: the CUDA backend takes fewer than 4294967296");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
+  const BoundCaptures &captures = ofStore.get();
   auto there = captures_.get(captures);
   auto filter = filters_.get(params.filter.get());
   auto given = uploadLists(params.candidates, queries.rows);

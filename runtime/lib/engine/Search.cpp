@@ -245,6 +245,8 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
     case ExtentBound::Dims:   // Compared above.
       return;
     case ExtentBound::Rows:
+      if (captures.isColumn(i)) // It has as many as the store, whatever its ids.
+        return;
       if (captures.rowsOf(i, bound.rows) < searched.rows)
         usage(boundText(captures, i) + ", the largest id of the index is " +
               std::to_string(searched.rows - 1) + "; bind an array of at least " +
@@ -263,7 +265,17 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
       checkExtent(i, boundBy(extent.kind));
 }
 
+void checkNoColumns(const BoundCaptures &captures) {
+  for (size_t i = 0; i < captures.size(); ++i)
+    if (captures.isColumn(i))
+      throw Error(ErrorKind::Usage, "capture '" + captures.declared()[i].name + "' of " +
+                                        captures.owner() +
+                                        " is a column of an index; rows that come with the call "
+                                        "have none, so bind an array with one entry a row");
+}
+
 void checkOwnRows(const BoundCaptures &captures, int64_t rows) {
+  checkNoColumns(captures);
   for (size_t i = 0; i < captures.size(); ++i)
     if (hasExtent({captures.declared()[i]}, ExtentBound::Rows) && captures.shape(i)[0] > rows)
       throw Error(ErrorKind::Usage,

@@ -54,6 +54,18 @@ void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position, L
   }
 }
 
+/// Adds the values of these rows of the call.
+void appendValues(std::vector<std::byte> &to, const NewColumns::Values &values,
+                  std::span<const int64_t> rows) {
+  const size_t bytes = bytesOf(values.column.element);
+  size_t at = to.size();
+  to.resize(at + rows.size() * bytes);
+  for (const int64_t row : rows) {
+    std::memcpy(to.data() + at, values.bytes.data() + static_cast<size_t>(row) * bytes, bytes);
+    at += bytes;
+  }
+}
+
 } // namespace
 
 Index::Index(IndexParts parts)
@@ -70,7 +82,7 @@ Index::Index(IndexParts parts)
 Index::Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
              const Progress &progress)
     : Index(std::move(parts)) {
-  append(rows, nullptr, lists, progress);
+  append(rows, {}, lists, progress);
 }
 
 std::vector<float> Index::meanOfRows() const {
@@ -170,6 +182,7 @@ void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
     if (ids[i] < 0)
       throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
                                         std::to_string(i) + " is below 0");
+  checkColumns(columnsWith(newIds), newIds.columns ? *newIds.columns : NewColumns{}, rows.rows);
   if (!ids && rows.rows > INT64_MAX - rowExtent())
     throw Error(ErrorKind::Input, "rows to add: ids would go on from the index's largest, " +
                                       std::to_string(largestId_) + "; give them ids");
@@ -206,12 +219,13 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
     const char *data = static_cast<const char *>(rows.data) + begin * rowBytes(rows);
     ranker.assign({data, count, rows.dims, rows.element}, assigned.data() + begin, threads_);
   }
-  append(rows, ids, assigned, progress);
+  append(rows, newIds, assigned, progress);
 }
 
-void Index::append(const MatrixView &rows, const int64_t *ids,
+void Index::append(const MatrixView &rows, const NewIds &newIds,
                    const std::vector<uint32_t> &assigned, const Progress &progress) {
   const int64_t first = rowExtent();
+  const int64_t *ids = newIds.ids;
   const NewMembers added(assigned, nLists());
   // All memory first: once a list has changed, nothing may fail.
   takeLists();
@@ -224,11 +238,15 @@ void Index::append(const MatrixView &rows, const int64_t *ids,
     centers = meansOf(sums, *this, added);
   }
   const int32_t wordsOfRow = words();
+  std::vector<Column> columns = columnsWith(newIds);
   for (uint32_t l = 0; l < nLists(); ++l) {
     const int64_t size = lists_[l].size + added.count(l);
     const int64_t groups = (size + kGroupRows - 1) / kGroupRows;
     lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
     lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
+    lists_[l].columns.resize(columns.size());
+    for (size_t c = 0; c < columns.size(); ++c)
+      lists_[l].columns[c].reserve(static_cast<size_t>(size) * bytesOf(columns[c].element));
   }
   report(progress, "add", 1); // The last chance to stop.
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
@@ -243,7 +261,10 @@ void Index::append(const MatrixView &rows, const int64_t *ids,
                wordsOfRow, position, list.words);
       list.ids[static_cast<size_t>(position++)] = ids ? ids[row] : first + row;
     }
+    for (size_t c = 0; c < columns.size(); ++c)
+      appendValues(list.columns[c], newIds.columns->values[c], members);
   });
+  columns_ = std::move(columns);
   for (int64_t row = 0; row < rows.rows; ++row)
     largestId_ = std::max(largestId_, ids ? ids[row] : first + row);
   size_ += rows.rows;

@@ -40,6 +40,8 @@ constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
 constexpr uint32_t kVersion = 1;
 /// Of an index with missing values, whose section readers of version 1 would take for damage.
 constexpr uint32_t kVersionOfMissing = 2;
+/// Of an index with columns, with missing values or without.
+constexpr uint32_t kVersionOfColumns = 3;
 /// Sections begin at multiples of this in the file, so that it can be mapped.
 constexpr uint64_t kAlignment = 64;
 
@@ -54,11 +56,13 @@ static_assert(sizeof(Preamble) == 64);
 
 constexpr const char *kAdaptive = "adaptive_centers";
 constexpr const char *kMissing = "missing_values";
+constexpr const char *kColumns = "columns";
 
 /// 16M lists take 9 bytes each at most.
 constexpr uint32_t kMaxHeader = 1u << 28;
-/// Besides a size for each list, the header holds nine fields at most.
-constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64, .text = 4096};
+/// Besides a size for each list, the header holds ten fields at most, and two texts a column.
+constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64 + 2 * kMaxColumns,
+                                      .text = 4096 + kMaxColumns * (ANNUDF_MAX_NAME + 8)};
 
 uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -66,7 +70,8 @@ uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignmen
 /// up to more than a file can have. Each product is far from overflow by the limits that
 /// parseHeader() enforces first.
 std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64_t words,
-                                      const std::vector<int64_t> &sizes, bool missing) {
+                                      const std::vector<int64_t> &sizes, bool missing,
+                                      const std::vector<Column> &columns) {
   constexpr uint64_t kLimit = uint64_t(1) << 62;
   uint64_t at = aligned(sizeof(Preamble) + headerSize);
   at = aligned(at + sizes.size() * dims * sizeof(float));
@@ -78,6 +83,9 @@ std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64
       return std::nullopt;
     at = aligned(at + rows * words * sizeof(uint32_t));
     at = aligned(at + rows * sizeof(int64_t));
+    for (const Column &column : columns)
+      if (at <= kLimit)
+        at = aligned(at + uint64_t(size) * bytesOf(column.element));
   }
   if (at > kLimit)
     return std::nullopt;
@@ -132,7 +140,12 @@ struct Header {
   int32_t dims;
   int64_t rows;
   std::vector<int64_t> sizes;
+  std::vector<Column> columns;
 };
+
+uint32_t versionOf(bool missing, const std::vector<Column> &columns) {
+  return !columns.empty() ? kVersionOfColumns : missing ? kVersionOfMissing : kVersion;
+}
 
 [[noreturn]] void refuse(const std::string &path, const std::string &what) {
   throw Error(ErrorKind::Input, path + ": " + what);
@@ -150,6 +163,8 @@ struct HeaderFields {
   std::map<std::string, std::string, std::less<>> texts;
   std::vector<int64_t> sizes;
   bool sizesFound = false;
+  std::vector<std::string> columns;
+  bool columnsFound = false; ///< All of them text.
 
   /// \param bytes  a map that checkCbor() passed, so keys are text, and different.
   explicit HeaderFields(std::string_view bytes) {
@@ -164,6 +179,8 @@ struct HeaderFields {
         texts[field] = item.content;
       else if (item.kind == CborItem::Kind::List && field == kSizes)
         sizesFound = takeSizes(reader, item.number);
+      else if (item.kind == CborItem::Kind::List && field == kColumns)
+        columnsFound = takeColumns(reader, item.number);
       else
         skip(reader, item);
     }
@@ -187,6 +204,16 @@ private:
       else
         good = false, skip(reader, item);
     }
+    return good;
+  }
+
+  bool takeColumns(CborReader &reader, uint64_t count) {
+    bool good = true;
+    for (; count > 0; --count)
+      if (const CborItem item = reader.next(); item.kind == CborItem::Kind::Text)
+        columns.emplace_back(item.content);
+      else
+        good = false, skip(reader, item);
     return good;
   }
 
@@ -229,6 +256,28 @@ int64_t numberField(const HeaderFields &header, const char *field, int64_t least
   return inRange(found->second, least, most, field, path);
 }
 
+std::vector<Column> columnsFrom(const HeaderFields &fields, const std::string &path) {
+  const auto &texts = fields.columns;
+  const std::string field = std::string("index header field '") + kColumns + "' ";
+  if (!fields.columnsFound || texts.empty() || texts.size() % 2 != 0 ||
+      texts.size() > 2 * kMaxColumns)
+    refuse(path, field + "is not a list of names and element types, 1 to " +
+                     std::to_string(kMaxColumns) + " of each");
+  std::vector<Column> columns;
+  for (size_t i = 0; i < texts.size(); i += 2) {
+    std::string why;
+    const auto element = parseSpelling<annudf_capture_element>(texts[i + 1], &why);
+    if (!isName(texts[i]) || !element)
+      refuse(path, field + "has " + inQuotes(texts[i]) +
+                       (element ? ", which is no name" : " of a type that " + why));
+    if (!columns.empty() && columns.back().name >= texts[i])
+      refuse(path, field + "has '" + texts[i] + "' after '" + columns.back().name +
+                       "'; names are sorted, each once");
+    columns.push_back({texts[i], *element});
+  }
+  return columns;
+}
+
 Header parseHeader(const std::string &bytes, const std::string &path) {
   if (const CborResult result = checkCbor(bytes, kHeaderLimits); !result)
     refuse(path, "damaged: the index header is malformed at byte " + std::to_string(result.offset) +
@@ -258,6 +307,8 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   if (!fields.sizesFound || fields.sizes.empty() || fields.sizes.size() > kMaxLists)
     refuse(path, "index header field 'list_sizes' is missing or not a list of sizes");
   header.sizes = std::move(fields.sizes);
+  if (fields.has(kColumns))
+    header.columns = columnsFrom(fields, path);
   int64_t left = header.rows;
   for (const int64_t size : header.sizes)
     left -= inRange(size, 0, left, HeaderFields::kSizes, path);
@@ -282,10 +333,10 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
     refuse(path, "not an annudf index (its first bytes are foreign)");
   if (known < sizeof preamble)
     refuseTruncated(path, file.size(), sizeof preamble);
-  if (preamble.version != kVersion && preamble.version != kVersionOfMissing)
+  if (preamble.version < kVersion || preamble.version > kVersionOfColumns)
     refuse(path, "index format version " + std::to_string(preamble.version) +
-                     ", this annudf reads versions " + std::to_string(kVersion) + " and " +
-                     std::to_string(kVersionOfMissing));
+                     ", this annudf reads versions " + std::to_string(kVersion) + " to " +
+                     std::to_string(kVersionOfColumns));
   for (uint8_t byte : preamble.reserved)
     if (byte != 0)
       refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
@@ -303,9 +354,13 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
     refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
   headerSize = bytes.size();
   Header header = parseHeader(bytes, path);
-  if (header.missing != (preamble.version == kVersionOfMissing))
-    refuse(path, "damaged: an index file of version " + std::to_string(preamble.version) +
-                     (header.missing ? " with missing values" : " without missing values"));
+  if (versionOf(header.missing, header.columns) != preamble.version) {
+    const bool byColumns = !header.columns.empty() || preamble.version == kVersionOfColumns;
+    refuse(path,
+           "damaged: an index file of version " + std::to_string(preamble.version) +
+               ((byColumns ? !header.columns.empty() : header.missing) ? " with " : " without ") +
+               (byColumns ? "columns" : "missing values"));
+  }
   return header;
 }
 
@@ -313,9 +368,13 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
 
 void Index::save(const std::string &path, const Progress &progress) const {
   CborText text; // Keys are sorted.
-  text.map(7u + adaptive_ + missingValues());
+  text.map(7u + adaptive_ + missingValues() + !columns().empty());
   if (adaptive_) // Absent, as in all files before it came, it is 0.
     text.string(kAdaptive), text.number(1);
+  if (!columns().empty())
+    text.string(kColumns), text.list(2 * columns().size());
+  for (const Column &column : columns())
+    text.string(column.name), text.string(toString(column.element));
   text.string("dims"), text.number(static_cast<uint64_t>(dims_));
   text.string("element"), text.string(toString(element_));
   text.string("group_rows"), text.number(kGroupRows);
@@ -330,7 +389,7 @@ void Index::save(const std::string &path, const Progress &progress) const {
   const std::string header = text.take();
   Preamble preamble = {};
   std::memcpy(preamble.magic, kMagic, sizeof kMagic);
-  preamble.version = missingValues() ? kVersionOfMissing : kVersion;
+  preamble.version = versionOf(missingValues(), columns());
   preamble.headerSize = static_cast<uint32_t>(header.size());
   const Sha256::Digest headerDigest = Sha256::of(header.data(), header.size());
   std::memcpy(preamble.headerDigest, headerDigest.data(), headerDigest.size());
@@ -345,10 +404,11 @@ void Index::save(const std::string &path, const Progress &progress) const {
     sections.write(centers_.fill.data(), centers_.fill.size() * sizeof(float));
   for (size_t i = 0; i < lists().size(); ++i) {
     report(progress, "save", double(i) / double(lists().size()));
-    sections.write(list(static_cast<uint32_t>(i)).words.data(),
-                   list(static_cast<uint32_t>(i)).words.size() * sizeof(uint32_t));
-    sections.write(list(static_cast<uint32_t>(i)).ids.data(),
-                   list(static_cast<uint32_t>(i)).ids.size() * sizeof(int64_t));
+    const List &list = lists()[i];
+    sections.write(list.words.data(), list.words.size() * sizeof(uint32_t));
+    sections.write(list.ids.data(), list.ids.size() * sizeof(int64_t));
+    for (const std::vector<std::byte> &values : list.columns)
+      sections.write(values.data(), values.size());
   }
   const Sha256::Digest digest = sections.finish();
   file.write(digest.data(), digest.size());
@@ -370,9 +430,10 @@ Index Index::load(const std::string &path) {
   index.metric_ = header.metric;
   index.adaptive_ = header.adaptive;
   index.size_ = header.rows;
+  index.columns_ = header.columns;
   const auto words = static_cast<uint64_t>(index.words());
-  const std::optional<uint64_t> end =
-      endOfSections(headerSize, uint64_t(header.dims), words, header.sizes, header.missing);
+  const std::optional<uint64_t> end = endOfSections(headerSize, uint64_t(header.dims), words,
+                                                    header.sizes, header.missing, header.columns);
   if (!end)
     refuse(path, "damaged: the index header promises more data than a file can hold");
   const uint64_t expected = *end + sizeof(Sha256::Digest);
@@ -398,6 +459,11 @@ Index Index::load(const std::string &path) {
     list.ids.resize(static_cast<size_t>(list.groups()) * kGroupRows);
     sections.read(list.words.data(), list.words.size() * sizeof(uint32_t));
     sections.read(list.ids.data(), list.ids.size() * sizeof(int64_t));
+    for (const Column &column : index.columns_) {
+      std::vector<std::byte> &values =
+          list.columns.emplace_back(static_cast<size_t>(list.size) * bytesOf(column.element));
+      sections.read(values.data(), values.size());
+    }
   }
   const Sha256::Digest actual = sections.finish();
   Sha256::Digest stored;
@@ -413,6 +479,12 @@ Index Index::load(const std::string &path) {
         refuse(path, "id " + std::to_string(id) + " of the index is out of place");
       index.largestId_ = std::max(index.largestId_, id);
     }
+  for (size_t c = 0; c < index.columns_.size(); ++c)
+    for (const List &list : index.lists_)
+      if (index.columns_[c].element == ANNUDF_CAPTURE_I1 &&
+          std::ranges::any_of(list.columns[c],
+                              [](std::byte value) { return value > std::byte(1); }))
+        refuse(path, "column '" + index.columns_[c].name + "' has values besides 0 and 1");
   for (float value : centers.values)
     if (!std::isfinite(value))
       refuse(path, "a center of the index is not finite");

@@ -52,7 +52,8 @@ struct Left {
 };
 
 /// Closes the gaps of a list; rows keep their order, so it is the list that they alone would be.
-void compact(List &list, int64_t left, int32_t words, const IdSet &gone) {
+void compact(List &list, int64_t left, int32_t words, const std::vector<Column> &columns,
+             const IdSet &gone) {
   const auto wordOf = [&](int64_t row) {
     return list.words.data() + row / kGroupRows * words * kGroupRows + row % kGroupRows;
   };
@@ -67,9 +68,16 @@ void compact(List &list, int64_t left, int32_t words, const IdSet &gone) {
       for (int64_t w = 0; w < words; ++w)
         at[w * kGroupRows] = row[w * kGroupRows];
       list.ids[static_cast<size_t>(to)] = id;
+      for (size_t c = 0; c < columns.size(); ++c) {
+        const int64_t bytes = static_cast<int64_t>(bytesOf(columns[c].element));
+        std::byte *values = list.columns[c].data();
+        std::copy_n(values + from * bytes, bytes, values + to * bytes);
+      }
     }
     ++to;
   }
+  for (size_t c = 0; c < columns.size(); ++c)
+    list.columns[c].resize(static_cast<size_t>(left) * bytesOf(columns[c].element));
   list.size = left;
   list.words.resize(static_cast<size_t>(list.groups() * words * kGroupRows));
   list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows));
@@ -83,6 +91,8 @@ void compact(List &list, int64_t left, int32_t words, const IdSet &gone) {
   if (list.ids.capacity() > 2 * list.ids.size()) {
     list.words.shrink_to_fit();
     list.ids.shrink_to_fit();
+    for (std::vector<std::byte> &values : list.columns)
+      values.shrink_to_fit();
   }
 }
 
@@ -139,7 +149,7 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
     const auto list = static_cast<size_t>(l);
     if (left[list].rows != lists_[list].size)
-      compact(lists_[list], left[list].rows, words(), gone);
+      compact(lists_[list], left[list].rows, words(), columns_, gone);
   });
   size_ = all.rows, largestId_ = all.largestId;
   if (adaptive_)

@@ -9,6 +9,7 @@
 #include "Support/TestFiles.h"
 #include "annudf/Support/Sha256.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "runtime/IndexFileTesting.h"
 #include "runtime/TestData.h"
 
 #include <cstring>
@@ -50,27 +51,6 @@ protected:
   const std::string path = dir / "index.ivf";
 };
 
-/// Replaces the header of a file and seals it again; the sections stay.
-std::string withHeader(const std::string &bytes, const std::function<void(json &)> &change) {
-  uint32_t size;
-  std::memcpy(&size, bytes.data() + 12, 4);
-  json header = json::from_cbor(bytes.substr(64, size));
-  change(header);
-  std::string encoded;
-  json::to_cbor(header, encoded);
-  const auto round = [](size_t n) { return (n + 63) / 64 * 64; };
-  std::string result = bytes.substr(0, 64) + encoded;
-  result.resize(round(result.size()));
-  size = static_cast<uint32_t>(encoded.size());
-  std::memcpy(result.data() + 12, &size, 4);
-  const Sha256::Digest digest = Sha256::of(encoded.data(), encoded.size());
-  std::memcpy(result.data() + 16, digest.data(), digest.size());
-  std::memcpy(&size, bytes.data() + 12, 4);
-  result += bytes.substr(round(64 + size), bytes.size() - 32 - round(64 + size));
-  const Sha256::Digest all = Sha256::of(result.data(), result.size());
-  return result.append(reinterpret_cast<const char *>(all.data()), all.size());
-}
-
 TEST_F(IndexFile, RoundTrip) {
   for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
                                  ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BITS}) {
@@ -108,9 +88,9 @@ TEST_F(IndexFile, MissingValuesAreVersionTwo) {
   std::string changed = bytes;
   changed[8] = 1;
   EXPECT_EQ(load(changed), "ivf: damaged: an index file of version 1 with missing values");
-  EXPECT_EQ(load(withHeader(bytes, [](json &header) { header["missing_values"] = 2; })),
+  EXPECT_EQ(load(test::withIndexHeader(bytes, [](json &header) { header["missing_values"] = 2; })),
             "ivf: index header field 'missing_values' is 2, not between 0 and 1");
-  EXPECT_EQ(load(withHeader(bytes, [](json &header) { header["element"] = "u8"; })),
+  EXPECT_EQ(load(test::withIndexHeader(bytes, [](json &header) { header["element"] = "u8"; })),
             "ivf: the index header promises missing values of u8, which has no NaN");
   // Files without are those of before.
   smallIndex(ANNUDF_ELEMENT_F32).save(path);
@@ -147,8 +127,10 @@ TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
   changed[0] = 'x';
   EXPECT_EQ(load(changed), "ivf: not an annudf index (its first bytes are foreign)");
   changed = bytes;
+  changed[8] = 4;
+  EXPECT_EQ(load(changed), "ivf: index format version 4, this annudf reads versions 1 to 3");
   changed[8] = 3;
-  EXPECT_EQ(load(changed), "ivf: index format version 3, this annudf reads versions 1 and 2");
+  EXPECT_EQ(load(changed), "ivf: damaged: an index file of version 3 without columns");
   changed[8] = 2;
   EXPECT_EQ(load(changed), "ivf: damaged: an index file of version 2 without missing values");
   changed = bytes;
@@ -164,7 +146,7 @@ TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
 TEST_F(IndexFile, HeadersThatLie) {
   const std::string bytes = saved();
   const auto with = [&](const std::function<void(json &)> &change) {
-    return load(withHeader(bytes, change));
+    return load(test::withIndexHeader(bytes, change));
   };
   EXPECT_EQ(with([](json &) {}), "NO ERROR");
   EXPECT_TRUE(contains(with([](json &h) {
@@ -210,14 +192,15 @@ TEST_F(IndexFile, BitsThatLie) {
   smallIndex(ANNUDF_ELEMENT_BITS).save(path);
   const std::string bytes = readFile(path, 1 << 20);
   const auto with = [&](int dims, int words) {
-    return load(withHeader(bytes, [=](json &h) { h["dims"] = dims, h["words"] = words; }));
+    return load(
+        test::withIndexHeader(bytes, [=](json &h) { h["dims"] = dims, h["words"] = words; }));
   };
   EXPECT_EQ(with(136, 8), "NO ERROR");
   EXPECT_EQ(with(132, 8), "ivf: the index header promises 132 dims of bits; a row is whole bytes, "
                           "so pad it with zeros to a multiple of 8 dims");
   EXPECT_EQ(with(128, 8), "ivf: the index has rows of 8 words in groups of 32, this annudf reads 4 "
                           "in groups of 32");
-  EXPECT_EQ(load(withHeader(bytes, [](json &h) { h["element"] = "u8"; })),
+  EXPECT_EQ(load(test::withIndexHeader(bytes, [](json &h) { h["element"] = "u8"; })),
             "ivf: the index has rows of 8 words in groups of 32, this annudf reads 36 in groups of "
             "32");
   EXPECT_TRUE(contains(with(144, 8), "ivf: truncated: the index file has "));
@@ -245,7 +228,7 @@ size_t peakMemory() {
 TEST_F(IndexFile, AHeaderOfMillionsOfItemsTakesLittleMemory) {
   // Each size in one byte.
   const std::string bytes =
-      withHeader(saved(), [](json &h) { h["list_sizes"] = {20, 20, 20, 20, 20}; });
+      test::withIndexHeader(saved(), [](json &h) { h["list_sizes"] = {20, 20, 20, 20, 20}; });
   uint32_t size;
   std::memcpy(&size, bytes.data() + 12, 4);
   const std::string header = bytes.substr(64, size), key = "list_sizes\x85";
@@ -261,7 +244,7 @@ TEST_F(IndexFile, AHeaderOfMillionsOfItemsTakesLittleMemory) {
   // One list more than there can be, and as many items elsewhere.
   peak = peakMemory();
   const std::string more =
-      std::string("\x9a\x01\x00\x00\x80", 5) + std::string((1 << 24) + 128, '\0');
+      std::string("\x9a\x01\x00\x01\x00", 5) + std::string((1 << 24) + 256, '\0');
   EXPECT_TRUE(contains(load(withRawHeader(bytes, before + more + after)),
                        "more items than such a file may hold"));
   EXPECT_TRUE(contains(load(withRawHeader(bytes, more)), "more items than such a file may hold"));
@@ -286,7 +269,7 @@ TEST_F(IndexFile, HeadersThatAreNoDeterministicCbor) {
             "ivf: damaged: the index header is malformed at byte 1: text holds control characters "
             "or is no UTF-8");
   const auto with = [&](const std::function<void(json &)> &change) {
-    return load(withHeader(bytes, change));
+    return load(test::withIndexHeader(bytes, change));
   };
   EXPECT_EQ(with([](json &h) { h["zoom"] = {{"list_sizes", {1, 2}}, {"dims", 7}}; }), "NO ERROR")
       << "a field that came later";

@@ -15,8 +15,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,20 @@ struct CaptureValue {
   static CaptureValue of(const NumericArray &array);
 };
 
+/// Element types of the columns of a store, by name.
+using ColumnTypes = std::map<std::string, annudf_capture_element>;
+
+/// What a column holds for the rows of a store.
+struct ColumnArray {
+  std::shared_ptr<const std::vector<std::byte>> values;
+  int64_t entries = 0;
+  std::string digest; ///< Another one for other values.
+  /// Of the values that are not NaN.
+  double least = std::numeric_limits<double>::infinity(),
+         largest = -std::numeric_limits<double>::infinity();
+  int64_t notFinite = -1; ///< The id of a row whose value is not finite; -1: all are.
+};
+
 /// Captures bound to a metric: every declared one present, of its dtype and extents (an array of
 /// rows may be longer, since ids may have gaps), finite unless allowed. Host values are converted
 /// once, here, and owned; device memory is used as it is, so it must have the declared element type
@@ -64,10 +81,19 @@ public:
   static BoundCaptures bind(const Manifest &manifest, const CaptureExtents &extents,
                             const std::map<std::string, NumericArray> &values,
                             bool allowNonFinite = false);
-  /// The same for arrays with strides, and on a device.
+  /// The same for arrays with strides, and on a device. Captures of extent `row` without a value
+  /// take the column of that name.
+  /// \param columns  of the store that will be searched; null: a value is needed.
   static BoundCaptures bindViews(const Manifest &manifest, const CaptureExtents &extents,
                                  const std::map<std::string, CaptureValue> &values,
-                                 bool allowNonFinite = false);
+                                 bool allowNonFinite = false, const ColumnTypes *columns = nullptr);
+
+  /// Whether capture i takes a column; it has no values before withColumns().
+  bool isColumn(size_t i) const { return values_[i].isColumn; }
+  bool hasColumns() const;
+  /// The same with an array in place of each column.
+  /// \throws Error(Input) for a value that is not finite where none may be.
+  BoundCaptures withColumns(const std::function<ColumnArray(const CaptureInfo &)> &arrayOf) const;
 
   size_t size() const { return values_.size(); }
   /// Host values of capture i in its declared element type; scalars have one element.
@@ -113,18 +139,27 @@ private:
     uint64_t address = 0;
     int device = 0;
     std::shared_ptr<const void> owner;
+    bool isColumn = false;
+    std::optional<ColumnArray> column; ///< What the values are; `values` is `host`.
   };
   static Value bindOne(const CaptureInfo &capture, const CaptureExtents &extents,
                        const CaptureValue &given, bool allowNonFinite);
   void computeDigest();
   bool meets(const Condition &condition) const;
+  bool isMonotone() const;
+  void setRows(int64_t asked);
 
   std::string owner_, digest_;
   std::vector<CaptureInfo> declared_;
   CaptureExtents extents_;
   std::vector<Value> values_;
-  bool areMonotone_ = false;
+  std::optional<MonotoneDistance> monotone_;
+  bool areMonotone_ = false, allowNonFinite_ = false;
 };
+
+/// Why a capture without a value takes none of these columns, null or not, in words for the end of
+/// a sentence; nothing if it takes the column of its name.
+std::optional<std::string> faultOfColumn(const CaptureInfo &capture, const ColumnTypes *columns);
 
 /// Whether one of them has an extent that is bound by that.
 bool hasExtent(const std::vector<CaptureInfo> &captures, ExtentBound bound);

@@ -224,8 +224,12 @@ void checkElements(const MetricView &metric, ScanElements elements);
 void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
                    const CaptureExtents &searched);
 
-/// Checks captures for rows that come with the call, whose ids are their numbers: an array with
-/// more entries is of other rows. \throws Error(Usage) naming it and both lengths.
+/// Checks that no capture is a column, where rows come with the call and have none.
+/// \throws Error(Usage) naming the capture.
+void checkNoColumns(const BoundCaptures &captures);
+
+/// The same of captures for rows that come with the call, whose ids are their numbers: an array
+/// with more entries is of other rows. \throws Error(Usage) naming it and both lengths.
 void checkOwnRows(const BoundCaptures &captures, int64_t rows);
 
 /// What captures of a search must be bound for.

@@ -54,6 +54,9 @@ uint32_t automaticLists(int64_t rows);
 struct NewIds {
   const int64_t *ids = nullptr; ///< One for each row, 0 or above; null: from rowExtent() on.
   bool allowRepeated = false;   ///< Ids that are given twice or are in the index already.
+  /// Values of the index's columns, one a row. The first rows of an index decide which columns it
+  /// has, unless addColumns() has.
+  const NewColumns *columns = nullptr;
 };
 
 /// Ids of rows that are searched exactly.
@@ -104,10 +107,16 @@ public:
   static Index ofOneList(const MatrixView &rows, bool missingValues, int threads = 0,
                          const RowIds &ids = {}, const Progress &progress = {});
   /// Adds rows. On any error the index is as before.
-  /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
+  /// \throws Error(Input) on an id below 0, or one that is repeated and may not be; on columns that
+  /// are not the index's, or have another number of values.
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
   /// What extend() refuses before it looks at coordinates, but for repeated ids.
   void checkNewRows(const MatrixView &rows, const NewIds &ids) const;
+  /// Adds columns to the rows that there are, which may be none. Lists that a device has come to
+  /// the host. On any error the index is as before.
+  /// \param ids  which row each value is for, all rows once; null: value i is for id i.
+  /// \throws Error(Input) on a column that the index has, and values that are not one a row.
+  void addColumns(const NewColumns &columns, const int64_t *ids = nullptr);
   /// As extend() of rows that a device has added, or remove() of rows that it has removed: these
   /// are the lists then.
   /// \param lists  null where there are no rows.
@@ -146,8 +155,11 @@ public:
 
 private:
   /// What follows the choice of a list for each row.
-  void append(const MatrixView &rows, const int64_t *ids, const std::vector<uint32_t> &assigned,
+  void append(const MatrixView &rows, const NewIds &ids, const std::vector<uint32_t> &assigned,
               const Progress &progress);
+
+  /// The columns that the index has once these rows are in it.
+  std::vector<Column> columnsWith(const NewIds &ids) const;
 
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;

@@ -14,6 +14,7 @@
 #define ANNUDF_RUNTIME_ROWS_ROWSTORE_H
 
 #include "annudf/runtime/rows/Attachments.h"
+#include "annudf/runtime/rows/Columns.h"
 #include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -41,6 +42,8 @@ struct List {
   int64_t size = 0;         ///< Rows that exist.
   Words words;              ///< groups() * words() * kGroupRows.
   std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
+  /// By column of the store: `size` values in the order of the rows.
+  std::vector<std::vector<std::byte>> columns;
   int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
 };
 
@@ -104,6 +107,10 @@ public:
   /// The CUDA device that made its lists and still has the last word on them; -1: the host has.
   int device() const { return elsewhere_ ? elsewhere_->device() : -1; }
   int threads() const { return threads_; } ///< For work on it; 0: all cores.
+  /// Values that every row has beside its coordinates, sorted by name.
+  const std::vector<Column> &columns() const { return columns_; }
+  /// Another one when columns are added to rows that there were.
+  uint64_t columnsNumber() const { return columnsNumber_; }
   /// Changes with the rows.
   uint64_t generation() const { return generation_; }
   /// The mean of the rows or near it, each number finite: a shift that makes bounds of products
@@ -131,6 +138,8 @@ protected:
   int64_t largestId_ = -1;
   bool missing_ = false;
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
+  std::vector<Column> columns_; ///< Where there are some, the lists are here.
+  uint64_t columnsNumber_ = 0;
   std::shared_ptr<ListsElsewhere> elsewhere_;
   uint64_t generation_ = 0;
   std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();

@@ -1,0 +1,52 @@
+//===- Columns.h - Captures that are columns of a store ---------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A capture of extent `row` without a value reads the column of its name of whatever store is
+// searched. Arrays of columns are made once a state of a store.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_ENGINE_COLUMNS_H
+#define ANNUDF_RUNTIME_ENGINE_COLUMNS_H
+
+#include "annudf/runtime/captures/Captures.h"
+#include "annudf/runtime/rows/RowStore.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace annudf::runtime {
+
+/// Columns of rows that a call adds, of arrays in host memory with an entry a row.
+/// \throws Error(Input) naming the column: a name, dtype, shape or place that cannot be.
+NewColumns newColumns(const std::map<std::string, CaptureValue> &values);
+
+/// What captures without a value may take of a store.
+ColumnTypes columnTypes(const RowStore &store);
+
+/// Captures as a search of a store reads them.
+class StoreCaptures {
+public:
+  /// \param captures  kept by the caller.
+  /// \throws Error(Usage) for a column that the store does not have; Error(Input) for rows of one
+  /// id with different values, which no array indexed by ids can hold.
+  StoreCaptures(const RowStore &store, const Manifest &manifest, const BoundCaptures &captures);
+  StoreCaptures(const StoreCaptures &) = delete;
+  StoreCaptures &operator=(const StoreCaptures &) = delete;
+
+  const BoundCaptures &get() const { return own_ ? *own_ : given_; }
+
+private:
+  const BoundCaptures &given_;
+  std::optional<BoundCaptures> own_;
+};
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_ENGINE_COLUMNS_H

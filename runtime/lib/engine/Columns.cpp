@@ -1,0 +1,158 @@
+//===- Columns.cpp - Captures that are columns of a store -----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/engine/Columns.h"
+
+#include "annudf/Support/Error.h"
+#include "captures/Values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace annudf::runtime {
+namespace {
+
+std::optional<annudf_capture_element> elementOf(const std::string &dtype) {
+  return dtype == "i1" ? std::nullopt
+                       : parseSpelling<annudf_capture_element>(dtype == "b1" ? "i1" : dtype);
+}
+
+NewColumns::Values valuesOf(const std::string &name, const CaptureValue &given) {
+  const auto refuse = [&](const std::string &what) {
+    throw Error(ErrorKind::Input, "column '" + name + "' from " + given.origin + ": " + what);
+  };
+  if (!isName(name))
+    refuse("its name is none; names are letters, digits and _, no digit first, at most " +
+           std::to_string(int(ANNUDF_MAX_NAME)) + " bytes");
+  const std::optional<annudf_capture_element> element = elementOf(given.dtype);
+  if (!element)
+    refuse("dtype '" + given.dtype + "'; columns are of " +
+           tableOf<annudf_capture_element>().listing() + ", i1 given as b1");
+  if (given.space != MemorySpace::Host)
+    refuse("it is on CUDA device " + std::to_string(given.device) + "; give host memory");
+  if (given.shape.size() != 1)
+    refuse(std::to_string(given.shape.size()) +
+           " axes; a column has one, with a value for each row");
+  const int64_t rows = given.shape.front();
+  const size_t size = bytesOf(*element);
+  if (rows < 0 || rows > (int64_t(1) << 40))
+    refuse(std::to_string(rows) + " values");
+  if (!given.strides.empty() && given.strides.size() != 1)
+    refuse(std::to_string(given.strides.size()) + " strides for one axis");
+  if (given.strides.empty() && given.bytes != static_cast<uint64_t>(rows) * size)
+    refuse(std::to_string(given.bytes) + " bytes for " + std::to_string(rows) + " values of " +
+           given.dtype);
+  const int64_t step = given.strides.empty() ? static_cast<int64_t>(size) : given.strides.front();
+  NewColumns::Values values{{name, *element}, std::vector<std::byte>(size_t(rows) * size)};
+  const auto *from = static_cast<const std::byte *>(given.data);
+  std::byte *to = values.bytes.data();
+  for (int64_t i = 0; i < rows; ++i, to += size)
+    std::memcpy(to, from + i * step, size);
+  if (*element == ANNUDF_CAPTURE_I1)
+    for (std::byte &value : values.bytes)
+      value = std::byte(value != std::byte(0));
+  return values;
+}
+
+std::string keyOf(const RowStore &store, const std::string &column) {
+  return "column " + column + " by id, " + std::to_string(store.columnsNumber());
+}
+
+struct AttachedColumn : IndexAttachment {
+  ColumnArray array;
+};
+
+/// Looks at the values once, so that no search has to.
+void measure(ColumnArray &array, annudf_capture_element element, const RowStore &store, size_t c) {
+  const Load load = loadOf(dtypeOf(element));
+  const size_t size = bytesOf(element);
+  for (const List &list : store.lists())
+    for (size_t i = 0; i < static_cast<size_t>(list.size); ++i) {
+      const Value value = load(list.columns[c].data() + i * size);
+      if (!value.isFinite() && array.notFinite < 0)
+        array.notFinite = list.ids[i];
+      const double real = value.asReal();
+      array.least = std::min(array.least, real);
+      array.largest = std::max(array.largest, real);
+    }
+}
+
+/// Entry i is the value of the row with id i; ids that no row has are 0.
+ColumnArray byId(const RowStore &store, size_t c) {
+  const Column &column = store.columns()[c];
+  const size_t size = bytesOf(column.element);
+  ColumnArray array;
+  array.entries = std::max<int64_t>(store.rowExtent(), 1);
+  auto values = std::make_shared<std::vector<std::byte>>(size_t(array.entries) * size);
+  std::vector<bool> seen(size_t(array.entries));
+  for (const List &list : store.lists())
+    for (size_t i = 0; i < static_cast<size_t>(list.size); ++i) {
+      const std::byte *from = list.columns[c].data() + i * size;
+      const auto id = static_cast<size_t>(list.ids[i]);
+      std::byte *to = values->data() + id * size;
+      if (seen[id] && std::memcmp(from, to, size) != 0)
+        throw Error(ErrorKind::Input, "column '" + column.name + "' of the index has several " +
+                                          "values for id " + std::to_string(id) +
+                                          ", which several rows have; give rows ids of their own");
+      std::memcpy(to, from, size);
+      seen[id] = true;
+    }
+  array.values = std::move(values);
+  array.digest = keyOf(store, column.name) + " of " + std::to_string(store.generation());
+  measure(array, column.element, store, c);
+  return array;
+}
+
+} // namespace
+
+NewColumns newColumns(const std::map<std::string, CaptureValue> &values) {
+  if (values.size() > kMaxColumns)
+    throw Error(ErrorKind::Input, std::to_string(values.size()) + " columns; an index has at most " +
+                                      std::to_string(kMaxColumns));
+  NewColumns columns;
+  for (const auto &[name, value] : values)
+    columns.values.push_back(valuesOf(name, value));
+  return columns;
+}
+
+ColumnTypes columnTypes(const RowStore &store) {
+  ColumnTypes types;
+  for (const Column &column : store.columns())
+    types.emplace(column.name, column.element);
+  return types;
+}
+
+StoreCaptures::StoreCaptures(const RowStore &store, const Manifest &manifest,
+                             const BoundCaptures &captures)
+    : given_(captures) {
+  if (!captures.hasColumns())
+    return;
+  const ColumnTypes types = columnTypes(store);
+  own_ = captures.withColumns([&](const CaptureInfo &capture) {
+    if (const std::optional<std::string> fault = faultOfColumn(capture, &types))
+      throw Error(ErrorKind::Usage, std::string(manifest.noun()) + " '" + manifest.name +
+                                        "' takes capture '" + capture.name +
+                                        "' of the index" + *fault);
+    const auto c = static_cast<size_t>(findColumn(store.columns(), capture.name) -
+                                       store.columns().data());
+    bool made = false;
+    return store.attachments()
+        .get<AttachedColumn>(
+            keyOf(store, capture.name),
+            [&] {
+              auto attached = std::make_shared<AttachedColumn>();
+              attached->array = byId(store, c);
+              return attached;
+            },
+            made)
+        ->array;
+  });
+}
+
+} // namespace annudf::runtime

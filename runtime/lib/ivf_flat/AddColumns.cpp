@@ -1,0 +1,110 @@
+//===- AddColumns.cpp - Columns for the rows of an index ------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Support/Error.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace annudf::runtime {
+namespace {
+
+/// Which value each row takes.
+class ValueOfId {
+public:
+  ValueOfId(const int64_t *ids, int64_t count) : count_(count) {
+    for (int64_t i = 0; ids && i < count; ++i)
+      sorted_.emplace_back(ids[i], i);
+    std::sort(sorted_.begin(), sorted_.end());
+    hasIds_ = ids != nullptr;
+  }
+  /// \throws Error(Input) for an id without a value.
+  int64_t operator()(int64_t id) const {
+    if (!hasIds_ && id < count_)
+      return id;
+    const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(id, int64_t(0)));
+    if (!hasIds_ || found == sorted_.end() || found->first != id)
+      throw Error(ErrorKind::Input, "columns: the row with id " + std::to_string(id) +
+                                        " has no value" +
+                                        (hasIds_ ? "; name each id of the index once"
+                                                 : "; value i is for id i, so give the ids, too"));
+    return found->second;
+  }
+
+private:
+  const int64_t count_;
+  bool hasIds_ = false;
+  std::vector<std::pair<int64_t, int64_t>> sorted_; ///< Id, and which of the given it is.
+};
+
+} // namespace
+
+std::vector<Column> Index::columnsWith(const NewIds &ids) const {
+  if (size_ != 0 || !columns_.empty() || !ids.columns)
+    return columns_;
+  std::vector<Column> columns;
+  for (const NewColumns::Values &one : ids.columns->values)
+    columns.push_back(one.column);
+  return columns;
+}
+
+void Index::addColumns(const NewColumns &added, const int64_t *ids) {
+  const auto refuse = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
+  std::vector<Column> columns = columns_, given;
+  for (const NewColumns::Values &one : added.values) {
+    if (findColumn(columns_, one.column.name))
+      refuse("column '" + one.column.name + "' is in the index already; its columns are " +
+             columnText(columns_));
+    given.push_back(one.column), columns.push_back(one.column);
+  }
+  checkColumns(given, added, size_);
+  if (columns.size() > kMaxColumns)
+    refuse(std::to_string(columns.size()) + " columns; an index has at most " +
+           std::to_string(kMaxColumns));
+  const auto byName = [](const Column &a, const Column &b) { return a.name < b.name; };
+  std::sort(columns.begin(), columns.end(), byName);
+
+  takeLists();
+  const ValueOfId valueOf(ids, size_);
+  std::vector<bool> taken(static_cast<size_t>(size_));
+  std::vector<std::vector<std::vector<std::byte>>> values(nLists());
+  std::vector<int64_t> rows;
+  for (uint32_t l = 0; l < nLists(); ++l) {
+    rows.clear();
+    for (int64_t i = 0; i < lists_[l].size; ++i) {
+      const int64_t row = valueOf(lists_[l].ids[static_cast<size_t>(i)]);
+      if (taken[static_cast<size_t>(row)])
+        refuse("columns: several rows of the index have id " +
+               std::to_string(lists_[l].ids[static_cast<size_t>(i)]) +
+               "; give columns to extend(), with the rows");
+      taken[static_cast<size_t>(row)] = true;
+      rows.push_back(row);
+    }
+    for (const Column &column : columns) {
+      const NewColumns::Values *one = added.find(column.name);
+      if (!one) {
+        const auto at = findColumn(columns_, column.name) - columns_.data();
+        values[l].push_back(lists_[l].columns[static_cast<size_t>(at)]);
+        continue;
+      }
+      const size_t bytes = bytesOf(column.element);
+      std::vector<std::byte> &to = values[l].emplace_back(rows.size() * bytes);
+      for (size_t i = 0; i < rows.size(); ++i)
+        std::memcpy(to.data() + i * bytes, one->bytes.data() + static_cast<size_t>(rows[i]) * bytes,
+                    bytes);
+    }
+  }
+  for (uint32_t l = 0; l < nLists(); ++l)
+    lists_[l].columns = std::move(values[l]);
+  columns_ = std::move(columns);
+  columnsNumber_ = nextGeneration(); // A copy of this index shares what is attached to it.
+}
+
+} // namespace annudf::runtime

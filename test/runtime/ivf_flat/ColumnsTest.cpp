@@ -1,0 +1,261 @@
+//===- ColumnsTest.cpp - Values that an index has for its rows --*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value is a function of its row's id, so each place of an index can be looked at alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/TestFiles.h"
+#include "annudf/runtime/engine/Columns.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "runtime/IndexFileTesting.h"
+#include "runtime/TestData.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+
+namespace annudf::runtime {
+namespace {
+
+using nlohmann::json;
+using test::contains;
+using test::errorOf;
+using test::integerMatrix;
+
+double ageOf(int64_t id) { return double(id) * 0.25 + 1; }
+int16_t rankOf(int64_t id) { return static_cast<int16_t>(id % 1000 - 500); }
+bool isOldOf(int64_t id) { return id % 3 == 0; }
+
+/// The columns age (f64), old (i1) and rank (i16) of rows with these ids.
+NewColumns columnsOf(const std::vector<int64_t> &ids) {
+  std::vector<double> age;
+  std::vector<int16_t> rank;
+  std::vector<uint8_t> old;
+  for (const int64_t id : ids)
+    age.push_back(ageOf(id)), rank.push_back(rankOf(id)), old.push_back(isOldOf(id) ? 7 : 0);
+  const auto value = [&](const char *dtype, const auto &from) {
+    CaptureValue one;
+    one.dtype = dtype, one.shape = {int64_t(from.size())}, one.data = from.data();
+    one.bytes = from.size() * sizeof(from[0]), one.origin = "a test";
+    return one;
+  };
+  return newColumns({{"rank", value("i16", rank)}, {"age", value("f64", age)},
+                     {"old", value("b1", old)}});
+}
+
+std::vector<int64_t> idsFrom(int64_t first, int64_t count) {
+  std::vector<int64_t> ids(static_cast<size_t>(count));
+  std::iota(ids.begin(), ids.end(), first);
+  return ids;
+}
+
+Index built(const Matrix &base) {
+  IndexParams params;
+  params.nLists = 6, params.kmeansIterations = 4;
+  return Index::build(params, base.view());
+}
+
+/// "" if each row of the index has its id's values.
+std::string check(const Index &index) {
+  if (columnText(index.columns()) != "age (f64), old (i1), rank (i16)")
+    return columnText(index.columns());
+  int64_t seen = 0;
+  for (const List &list : index.lists())
+    for (size_t i = 0; i < size_t(list.size); ++i, ++seen) {
+      const int64_t id = list.ids[i];
+      double age;
+      int16_t rank;
+      std::memcpy(&age, list.columns[0].data() + i * 8, 8);
+      std::memcpy(&rank, list.columns[2].data() + i * 2, 2);
+      if (age != ageOf(id) || rank != rankOf(id) || list.columns[1][i] != std::byte(isOldOf(id)) ||
+          list.columns[0].size() != size_t(list.size) * 8)
+        return "row " + std::to_string(id);
+    }
+  return seen == index.size() ? "" : "rows are missing";
+}
+
+TEST(Columns, FollowTheirRows) {
+  const test::TempDir dir;
+  std::mt19937 random(5);
+  std::vector<int64_t> known = idsFrom(0, 300);
+  Index index = built(integerMatrix(ANNUDF_ELEMENT_U8, 300, 9));
+  const uint64_t generation = index.generation();
+  std::vector<int64_t> shuffled = known;
+  std::shuffle(shuffled.begin(), shuffled.end(), random);
+  index.addColumns(columnsOf(shuffled), shuffled.data());
+  EXPECT_EQ(index.generation(), generation);
+  ASSERT_EQ(check(index), "");
+  for (unsigned step = 0; step < 12; ++step) {
+    std::vector<int64_t> ids;
+    for (int64_t i = 0; i < 1 + int64_t(random() % 90); ++i)
+      ids.push_back(int64_t(step + 1) * 100000 + int64_t(random() % 50) + i * 50);
+    std::shuffle(ids.begin(), ids.end(), random);
+    const Matrix more = integerMatrix(ANNUDF_ELEMENT_U8, int64_t(ids.size()), 9, step + 2);
+    const NewColumns columns = columnsOf(ids);
+    index.extend(more.view(), {ids.data(), false, &columns});
+    known.insert(known.end(), ids.begin(), ids.end());
+    ASSERT_EQ(check(index), "") << "extended, step " << step;
+    std::shuffle(known.begin(), known.end(), random);
+    const std::vector<int64_t> gone(known.begin(), known.begin() + int64_t(random() % 60));
+    known.erase(known.begin(), known.begin() + int64_t(gone.size()));
+    EXPECT_EQ(index.remove(gone), int64_t(gone.size()));
+    ASSERT_EQ(check(index), "") << "removed, step " << step;
+    index.save(dir / "index.ivf");
+    index = Index::load(dir / "index.ivf");
+    ASSERT_EQ(index.size(), int64_t(known.size()));
+    ASSERT_EQ(check(index), "") << "loaded, step " << step;
+  }
+  // Without rows there are columns still, which new rows must have.
+  index.remove(known);
+  const Matrix more = integerMatrix(ANNUDF_ELEMENT_U8, 4, 9);
+  EXPECT_TRUE(contains(errorOf([&] { index.extend(more.view()); }), "column 'age' (f64)"));
+  const NewColumns columns = columnsOf(idsFrom(0, 4));
+  index.extend(more.view(), {nullptr, false, &columns});
+  EXPECT_EQ(check(index), "");
+}
+
+TEST(Columns, AreThoseOfTheFirstRows) {
+  IndexParams params;
+  params.nLists = 3, params.addData = false;
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 40, 4);
+  Index index = Index::build(params, base.view());
+  const NewColumns columns = columnsOf(idsFrom(0, 40));
+  index.extend(base.view(), {nullptr, false, &columns});
+  EXPECT_EQ(check(index), "");
+  Index oneList = Index::ofOneList(base.view(), false);
+  oneList.addColumns(columns);
+  EXPECT_EQ(check(oneList), "");
+}
+
+TEST(Columns, AreRefusedByName) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 40, 4);
+  Index index = built(base);
+  const auto added = [&](const NewColumns &columns, const int64_t *ids = nullptr) {
+    return errorOf([&] { index.addColumns(columns, ids); });
+  };
+  EXPECT_EQ(added(columnsOf(idsFrom(0, 39))),
+            "column 'age' has 39 values for 40 rows; give one a row");
+  std::vector<int64_t> ids = idsFrom(1, 40);
+  EXPECT_EQ(added(columnsOf(ids), ids.data()), "columns: the row with id 0 has no value; name each "
+                                               "id of the index once");
+  EXPECT_TRUE(index.columns().empty());
+  index.addColumns(columnsOf(idsFrom(0, 40)));
+  EXPECT_EQ(added(columnsOf(idsFrom(0, 40))),
+            "column 'age' is in the index already; its columns are age (f64), old (i1), rank "
+            "(i16)");
+  const auto extended = [&](const NewColumns &columns, int64_t rows) {
+    const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, rows, 4);
+    return errorOf([&] { index.extend(more.view(), {nullptr, false, &columns}); });
+  };
+  EXPECT_EQ(extended({}, 2), "column 'age' (f64) of the index is not given for the new rows; give "
+                             "it a value for each of them");
+  EXPECT_EQ(extended(columnsOf({7}), 2), "column 'age' has 1 values for 2 rows; give one a row");
+  NewColumns columns = columnsOf({7});
+  columns.values[2].column.element = ANNUDF_CAPTURE_U16;
+  EXPECT_EQ(extended(columns, 1),
+            "column 'rank' is u16, that of the index is i16; convert it first");
+  columns = columnsOf({7});
+  columns.values.push_back({{"size", ANNUDF_CAPTURE_I1}, {std::byte(1)}});
+  EXPECT_EQ(extended(columns, 1), "column 'size' is none of the index, which has age (f64), old "
+                                  "(i1), rank (i16)");
+  EXPECT_EQ(check(index), "");
+  EXPECT_EQ(index.size(), 40);
+  const double number = 0;
+  const auto made = [&](const char *name, const char *dtype, std::vector<int64_t> shape) {
+    CaptureValue one;
+    one.dtype = dtype, one.shape = std::move(shape), one.data = &number, one.bytes = 8;
+    one.origin = "here";
+    return errorOf([&] { newColumns({{name, one}}); });
+  };
+  EXPECT_EQ(made("age", "f64", {1}), "NO ERROR");
+  EXPECT_TRUE(contains(made("a b", "f64", {1}), "column 'a b' from here: its name is none"));
+  EXPECT_TRUE(contains(made("age", "f80", {1}), "column 'age' from here: dtype 'f80'"));
+  EXPECT_EQ(made("age", "f64", {1, 1}), "column 'age' from here: 2 axes; a column has one, with a "
+                                        "value for each row");
+  EXPECT_EQ(made("age", "f64", {2}), "column 'age' from here: 8 bytes for 2 values of f64");
+}
+
+TEST(Columns, OfSeveralRowsWithOneIdCannotBeAdded) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 40, 4);
+  Index index = built(base);
+  const int64_t twice = 7;
+  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 1, 4).view(), {&twice, true});
+  EXPECT_EQ(errorOf([&] { index.addColumns(columnsOf(idsFrom(0, 41))); }),
+            "columns: several rows of the index have id 7; give columns to extend(), with the rows");
+}
+
+/// The file of an index with columns, and what reading a changed one says.
+class ColumnsFile : public testing::Test {
+protected:
+  void SetUp() override {
+    Index index = built(integerMatrix(ANNUDF_ELEMENT_U8, 100, 9));
+    index.addColumns(columnsOf(idsFrom(0, 100)));
+    index.save(path);
+    bytes = readFile(path, 1 << 20);
+  }
+  std::string load(const std::string &changed) {
+    test::writePlainly(path, changed);
+    std::string error = errorOf([&] { (void)Index::load(path); });
+    for (size_t at; (at = error.find(path)) != std::string::npos;)
+      error.replace(at, path.size(), "ivf");
+    return error;
+  }
+  std::string with(const std::function<void(json &)> &change) {
+    return load(test::withIndexHeader(bytes, change));
+  }
+  const test::TempDir dir;
+  const std::string path = dir / "index.ivf";
+  std::string bytes;
+};
+
+TEST_F(ColumnsFile, IsVersionThree) {
+  EXPECT_EQ(bytes[8], 3);
+  EXPECT_EQ(load(bytes), "NO ERROR");
+  for (size_t size = 64; size < bytes.size(); size += 37)
+    EXPECT_TRUE(contains(load(bytes.substr(0, size)), "ivf: truncated: ")) << size;
+  for (const char version : {1, 2}) {
+    std::string changed = bytes;
+    changed[8] = version;
+    EXPECT_EQ(load(changed), "ivf: damaged: an index file of version " +
+                                 std::to_string(int(version)) + " with columns");
+  }
+}
+
+TEST_F(ColumnsFile, HeadersThatLie) {
+  const auto columns = [&](const json &value) {
+    return with([&](json &h) { h["columns"] = value; });
+  };
+  EXPECT_EQ(with([](json &) {}), "NO ERROR");
+  EXPECT_EQ(with([](json &h) { h.erase("columns"); }),
+            "ivf: damaged: an index file of version 3 without columns");
+  const std::string noList = "ivf: index header field 'columns' is not a list of names and element "
+                             "types, 1 to 64 of each";
+  EXPECT_EQ(columns(json::array()), noList);
+  EXPECT_EQ(columns(7), noList);
+  EXPECT_EQ(columns({"age"}), noList);
+  EXPECT_EQ(columns({"age", 7}), noList);
+  EXPECT_EQ(columns({"a b", "f64"}),
+            "ivf: index header field 'columns' has 'a b', which is no name");
+  EXPECT_TRUE(contains(columns({"age", "f80"}),
+                       "ivf: index header field 'columns' has 'age' of a type that is 'f80'"));
+  EXPECT_EQ(columns({"b", "i1", "a", "i1"}),
+            "ivf: index header field 'columns' has 'a' after 'b'; names are sorted, each once");
+  EXPECT_TRUE(contains(columns({"age", "f64", "old", "f64", "rank", "i16"}), "ivf: truncated: "));
+  EXPECT_TRUE(contains(columns({"age", "i8", "old", "i1", "rank", "i16"}), "bytes follow"));
+  // The same bytes of the file, read as truth values.
+  EXPECT_EQ(columns({"age", "f64", "old", "i1", "rank", "i16"}), "NO ERROR");
+  json many = json::array();
+  for (int i = 0; i < 65; ++i)
+    many.push_back("c" + std::to_string(100 + i)), many.push_back("i1");
+  EXPECT_EQ(columns(many), noList);
+}
+
+} // namespace
+} // namespace annudf::runtime
