@@ -12,6 +12,7 @@
 #include "annudf-c/Artifact.h"
 #include "annudf-c/BruteForce.h"
 #include "annudf-c/Captures.h"
+#include "annudf-c/Columns.h"
 #include "annudf-c/Compiler.h"
 #include "annudf-c/Device.h"
 #include "annudf-c/DeviceUDF.h"

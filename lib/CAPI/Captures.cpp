@@ -16,9 +16,7 @@
 using namespace annudf;
 using namespace annudf::capi;
 
-/// What keeps a value's device memory alive. Made first, so that it is released however
-/// binding ends.
-static std::shared_ptr<const void> ownerOf(const annudf_capture_value &value) {
+std::shared_ptr<const void> capi::ownerOf(const annudf_capture_value &value) {
   if (!value.release)
     return nullptr;
   static const char kNothing = 0; // A null owner is released, too.
@@ -26,9 +24,9 @@ static std::shared_ptr<const void> ownerOf(const annudf_capture_value &value) {
       &kNothing, [release = value.release, owner = value.owner](const void *) { release(owner); });
 }
 
-static runtime::CaptureValue toValue(const Call &call, const annudf_capture_value &value,
-                                     std::shared_ptr<const void> owner) {
-  const std::string who = "value of capture '" + std::string(value.name) + "': ";
+runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value &value,
+                                    std::shared_ptr<const void> owner, const char *what) {
+  const std::string who = std::string("value of ") + what + " '" + value.name + "': ";
   if (!value.dtype)
     call.refuse(who + "dtype is NULL");
   if (value.rank < 0 || value.rank > ANNUDF_MAX_ARRAY_RANK)
@@ -63,6 +61,31 @@ static runtime::CaptureValue toValue(const Call &call, const annudf_capture_valu
   return given;
 }
 
+std::map<std::string, runtime::CaptureValue> capi::toValues(const Call &call,
+                                                            const annudf_capture_value *values,
+                                                            size_t count, const char *what) {
+  if (count != 0)
+    call.refuseNull(values, "values");
+  // The array's elements are as large as the caller's header says, not this library's.
+  const char *at = reinterpret_cast<const char *>(values);
+  std::vector<annudf_capture_value> given;
+  std::vector<std::shared_ptr<const void>> owners; // All of them first, whatever is refused then.
+  for (size_t i = 0; i < count; ++i) {
+    const auto *element = reinterpret_cast<const annudf_capture_value *>(at);
+    given.push_back(copyOptions(element, offsetof(annudf_capture_value, owner) + sizeof(void *),
+                                "annudf_capture_value"));
+    owners.push_back(ownerOf(given.back()));
+    at += element->size;
+  }
+  std::map<std::string, runtime::CaptureValue> named;
+  for (size_t i = 0; i < count; ++i) {
+    call.refuseNull(given[i].name, ("name of a " + std::string(what) + "'s value").c_str());
+    if (!named.emplace(given[i].name, toValue(call, given[i], std::move(owners[i]), what)).second)
+      call.refuse(std::string(what) + " '" + given[i].name + "' is given twice");
+  }
+  return named;
+}
+
 static runtime::CaptureExtents toExtents(const Call &call, const annudf_extents *extents) {
   call.refuseNull(extents, "extents");
   const annudf_extents given =
@@ -77,31 +100,13 @@ annudf_status annudf_captures_bind(const annudf_artifact *artifact, const annudf
                                    const annudf_captures_options *options,
                                    annudf_captures **captures) {
   return guard(__func__, [&](Call call) {
-    if (count != 0)
-      call.refuseNull(values, "values");
-    // The array's elements are as large as the caller's header says, not this library's.
-    const char *at = reinterpret_cast<const char *>(values);
-    std::vector<annudf_capture_value> given;
-    std::vector<std::shared_ptr<const void>> owners;
-    for (size_t i = 0; i < count; ++i) {
-      const auto *element = reinterpret_cast<const annudf_capture_value *>(at);
-      given.push_back(copyOptions(element, offsetof(annudf_capture_value, owner) + sizeof(void *),
-                                  "annudf_capture_value"));
-      owners.push_back(ownerOf(given.back()));
-      at += element->size;
-    }
+    const auto bound = toValues(call, values, count, "capture");
     call.refuseNull(artifact, "artifact");
     call.refuseNull(captures, "captures");
     const runtime::CaptureExtents bindFor = toExtents(call, extents);
     const annudf_captures_options chosen =
         copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
                     "annudf_captures_options");
-    std::map<std::string, runtime::CaptureValue> bound;
-    for (size_t i = 0; i < count; ++i) {
-      call.refuseNull(given[i].name, "name of a capture's value");
-      if (!bound.emplace(given[i].name, toValue(call, given[i], std::move(owners[i]))).second)
-        call.refuse("capture '" + std::string(given[i].name) + "' is given twice");
-    }
     *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
         artifact->value.manifest, bindFor, bound, chosen.allow_non_finite != 0)};
   });

@@ -17,7 +17,9 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 
 /// What does not change lies outside the lock, and so do the numbers that extend and remove move:
 /// who asks for them may hold a lock (Python's, say) that their progress needs.
@@ -133,6 +135,15 @@ runtime::Progress toProgress(annudf_progress progress, void *user);
 runtime::CudaBackend *cudaOf(const annudf_backend *backend);
 /// \throws Error(Usage) "NAME = VALUE: must be between LEAST and MOST".
 int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
+
+/// What keeps a value's device memory alive. Made first, so that it is released however
+/// binding ends.
+std::shared_ptr<const void> ownerOf(const annudf_capture_value &value);
+/// \param what  "capture" or "column".
+runtime::CaptureValue toValue(const Call &call, const annudf_capture_value &value,
+                              std::shared_ptr<const void> owner, const char *what);
+std::map<std::string, runtime::CaptureValue>
+toValues(const Call &call, const annudf_capture_value *values, size_t count, const char *what);
 
 void checkBuildStats(const Call &call, const annudf_ivf_flat_build_stats *stats);
 /// The caller's struct may be an older, shorter one, or null.

@@ -8,6 +8,8 @@
 
 #include "Handles.h"
 
+#include "annudf/runtime/engine/Columns.h"
+
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -198,27 +200,46 @@ annudf_status annudf_ivf_flat_build(annudf_backend *backend, const annudf_vector
   });
 }
 
+/// \param columns  null where the caller gives none.
+static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_index *index,
+                     const annudf_vectors *rows, const int64_t *ids,
+                     const runtime::NewColumns *columns,
+                     const annudf_ivf_flat_extend_options *options) {
+  call.refuseNull(index, "index");
+  const annudf_ivf_flat_extend_options given = copyOptions(
+      options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
+      "annudf_ivf_flat_extend_options");
+  const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
+  runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
+  newIds.columns = columns;
+  const runtime::Progress progress = toProgress(given.progress, given.progress_user);
+  runtime::CudaBackend *const cuda = cudaOf(backend);
+  IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+  if (!cuda)
+    index->value.extend(more.view, newIds, progress);
+  else if (more.at.onDevice)
+    cuda->extend(index->value, more.view, newIds, more.at.stream, progress);
+  else
+    cuda->extendFromHost(index->value, more.view, newIds, progress);
+  index->size = index->value.size();
+  index->generation = index->value.generation();
+}
+
 annudf_status annudf_ivf_flat_extend(annudf_backend *backend, annudf_ivf_flat_index *index,
                                      const annudf_vectors *rows, const int64_t *ids,
                                      const annudf_ivf_flat_extend_options *options) {
+  return guard(__func__,
+               [&](Call call) { extendBy(call, backend, index, rows, ids, nullptr, options); });
+}
+
+annudf_status annudf_ivf_flat_extend_columns(annudf_ivf_flat_index *index,
+                                             const annudf_vectors *rows, const int64_t *ids,
+                                             const annudf_capture_value *values, size_t count,
+                                             const annudf_ivf_flat_extend_options *options) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    const annudf_ivf_flat_extend_options given = copyOptions(
-        options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
-        "annudf_ivf_flat_extend_options");
-    const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
-    const runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
-    const runtime::Progress progress = toProgress(given.progress, given.progress_user);
-    runtime::CudaBackend *const cuda = cudaOf(backend);
-    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-    if (!cuda)
-      index->value.extend(more.view, newIds, progress);
-    else if (more.at.onDevice)
-      cuda->extend(index->value, more.view, newIds, more.at.stream, progress);
-    else
-      cuda->extendFromHost(index->value, more.view, newIds, progress);
-    index->size = index->value.size();
-    index->generation = index->value.generation();
+    const runtime::NewColumns columns =
+        runtime::newColumns(toValues(call, values, count, "column"));
+    extendBy(call, nullptr, index, rows, ids, &columns, options);
   });
 }
 

@@ -1,0 +1,71 @@
+/*===- annudf-c/Columns.h - Values that an index has for its rows -*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* A column is a named value of every row of an index. It is given once, with *|
+|* the rows; extend, remove, save and load carry it along. A capture of extent*|
+|* `row` that is bound to no array reads the column of its name.              *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_C_COLUMNS_H
+#define ANNUDF_C_COLUMNS_H
+
+#include "annudf-c/IvfFlat.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Adds columns to an index whose rows it has, after a build or a load, say.
+ * \param ids     `rows` of them: which row value i of each column is for, each id of the index
+ *                once. NULL: value i is for id i.
+ * \param values  one a column: its name, and as many values as the index has rows, in host memory.
+ *                Their dtype is that of the column and of captures that read it.
+ * Searches wait. Lists that a device has come to the host. ANNUDF_INPUT naming the column for one
+ * that the index has, or that has another number of values; the index is then as before. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index,
+                                                               const int64_t *ids,
+                                                               const annudf_capture_value *values,
+                                                               size_t count);
+
+/** As annudf_ivf_flat_extend, with the values of all columns of the index for the new rows; value i
+ * is for row i. The first rows of an index without columns decide which ones it has. ANNUDF_INPUT
+ * naming a column that is missing, unknown, of another dtype, or has another number of values.
+ * An index with columns is extended by this function only. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_columns(
+    annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
+    const annudf_capture_value *values, size_t count,
+    const annudf_ivf_flat_extend_options *options);
+
+typedef struct annudf_column {
+  size_t size;                    /**< Set by the caller: sizeof(annudf_column).             */
+  char name[ANNUDF_MAX_NAME + 1]; /**< Ends with a zero.                                     */
+  char dtype[8];                  /**< As annudf_capture_value has it.                       */
+} annudf_column;
+
+/** How many columns an index has. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_n_columns(const annudf_ivf_flat_index *index,
+                                                             size_t *count);
+/** Column `number` of them; they are sorted by name. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_index *index,
+                                                          size_t number, annudf_column *column);
+
+/** As annudf_captures_bind, for searches of this index: a capture of extent `row` alone that is not
+ * among the values reads the column of its name, of its element type. The captures follow the
+ * index: after an extend or a remove they are for the rows that there are then.
+ * \param queries  extent `query`; 0 if no capture has it. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_captures_bind_index(
+    const annudf_artifact *artifact, const annudf_ivf_flat_index *index, int64_t queries,
+    const annudf_capture_value *values, size_t count, const annudf_captures_options *options,
+    annudf_captures **captures);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* ANNUDF_C_COLUMNS_H */

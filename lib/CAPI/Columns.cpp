@@ -1,0 +1,81 @@
+//===- Columns.cpp - Columns of an index in the C API ---------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+#include "annudf/runtime/engine/Columns.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index, const int64_t *ids,
+                                          const annudf_capture_value *values, size_t count) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const runtime::NewColumns columns =
+        runtime::newColumns(toValues(call, values, count, "column"));
+    const IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+    index->value.addColumns(columns, ids);
+  });
+}
+
+annudf_status annudf_ivf_flat_n_columns(const annudf_ivf_flat_index *index, size_t *count) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(count, "count");
+    const IndexUse use(call, *index, IndexUse::Kind::Shared);
+    *count = index->value.columns().size();
+  });
+}
+
+annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_index *index, size_t number,
+                                     annudf_column *column) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(column, "column");
+    if (column->size < sizeof(annudf_column))
+      call.refuse("annudf_column.size is " + std::to_string(column->size) +
+                  "; set it to sizeof(annudf_column)");
+    const IndexUse use(call, *index, IndexUse::Kind::Shared);
+    const std::vector<runtime::Column> &columns = index->value.columns();
+    if (number >= columns.size())
+      call.refuse("number is " + std::to_string(number) + "; the index has " +
+                  runtime::columnText(columns));
+    const runtime::Column &one = columns[number];
+    std::snprintf(column->name, sizeof column->name, "%s", one.name.c_str());
+    std::snprintf(column->dtype, sizeof column->dtype, "%s",
+                  one.element == ANNUDF_CAPTURE_I1 ? "b1" : toString(one.element));
+  });
+}
+
+annudf_status annudf_captures_bind_index(const annudf_artifact *artifact,
+                                         const annudf_ivf_flat_index *index, int64_t queries,
+                                         const annudf_capture_value *values, size_t count,
+                                         const annudf_captures_options *options,
+                                         annudf_captures **captures) {
+  return guard(__func__, [&](Call call) {
+    const auto bound = toValues(call, values, count, "capture");
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(index, "index");
+    call.refuseNull(captures, "captures");
+    const annudf_captures_options chosen =
+        copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
+                    "annudf_captures_options");
+    inRange("queries", queries, 0, std::numeric_limits<int64_t>::max());
+    const IndexUse use(call, *index, IndexUse::Kind::Shared);
+    const runtime::Index &of = index->value;
+    const runtime::ColumnTypes columns = runtime::columnTypes(of);
+    *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
+        artifact->value.manifest, {of.dims(), of.rowExtent(), queries}, bound,
+        chosen.allow_non_finite != 0, &columns)};
+  });
+}
