@@ -7,7 +7,7 @@
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
 |* An artifact is one compiled metric, or filter;                             *|
-|* docs/spec/artifact.md describes the file.                                       *|
+|* docs/spec/artifact.md describes the file.                                  *|
 |* It never changes once made. annudf-c/Support.h has the rules of all calls. *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/

@@ -7,7 +7,7 @@
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
 |* The fields of the descriptor that the proof of concept of Python metrics   *|
-|* in cuVS passes between its languages; docs/use/device-udf.md. Code in a        *|
+|* in cuVS passes between its languages; docs/use/device-udf.md. Code in a    *|
 |* descriptor is trusted, as CUDA source is: nobody verifies what it does.    *|
 |* annudf-c/Support.h has the rules of all calls.                             *|
 |*                                                                            *|

@@ -10,7 +10,7 @@
 |* kernels (CUDA and host) and the tests share. Plain C, no dependencies, so  *|
 |* that nvcc, NVRTC, clang and a C compiler all read the same text.           *|
 |*                                                                            *|
-|* Four choices carry the design (docs/spec/abi.md gives the rules):               *|
+|* Four choices carry the design (docs/spec/abi.md gives the rules):          *|
 |*                                                                            *|
 |*  - *Names carry the ABI.* nvJitLink matches names only, so the ABI major,   *|
 |*    the role and the widths of accumulator and coordinates are part of every *|
@@ -167,7 +167,7 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 |* list. combine, since 1.1, joins two accumulators of one query and row, each  *|
 |* begun by init and given other dimensions, in rising order; update may go on  *|
 |* with what it gives. contract says for which descriptor the code was made     *|
-|* (docs/spec/abi.md).                                                              *|
+|* (docs/spec/abi.md).                                                          *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_SCAN_HOOKS_a(ROW, A, X)                                         \
   ROW(INIT, annudf1_scan_init_a##A, uint##A##_t,                               \

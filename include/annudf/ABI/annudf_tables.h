@@ -17,7 +17,8 @@
 |* largest SINCE of the rows that it uses, never that of its compiler.        *|
 |*                                                                            *|
 |* A reserved row has a number and a spelling that nothing else may take; it  *|
-|* is refused by name until it moves to its table. docs/develop/adding-an-op.md.      *|
+|* is refused by name until it moves to its table                             *|
+|* (docs/develop/adding-an-op.md).                                            *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
