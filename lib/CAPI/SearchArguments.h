@@ -75,7 +75,7 @@ inline std::string originOf(const annudf_artifact &artifact) {
 /// The arguments that all searches share, checked and translated.
 struct Arguments {
   runtime::MatrixView queries;
-  Place at; ///< Of queries and results.
+  Place at; ///< Where queries and results are.
   int k = 0;
   runtime::ivf_flat::SearchParams probes; ///< As asked for; see chooseFrom().
   runtime::SearchParams params;

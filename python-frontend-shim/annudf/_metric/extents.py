@@ -130,7 +130,7 @@ def _warn_of_unread(arrays: list[str], functions: list[types.FunctionType]) -> N
             UserWarning,
             first.__code__.co_filename,
             first.__code__.co_firstlineno,
-            module=first.__module__ or "__main__",  # Of None, code that was made by exec, nothing would be told.
+            module=first.__module__ or "__main__",  # None, of code made by exec, would tell nothing.
         )
 
 

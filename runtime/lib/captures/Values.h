@@ -35,7 +35,7 @@ struct Value {
 /// What rounding a conversion may do.
 enum class Rounding {
   Exact,  ///< None.
-  Nearest ///< Of a float to the nearest value of a float type, as for a literal; never to infinity.
+  Nearest ///< A float becomes the nearest value of a float type, as a literal does; never infinity.
 };
 
 /// Reads one value, of no alignment.

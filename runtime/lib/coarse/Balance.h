@@ -41,7 +41,7 @@ private:
   static constexpr uint32_t kSettle = 2;
   /// A list gives its center up below kSmall of the mean size, to one above kLarge of it.
   static constexpr double kSmall = 0.25, kLarge = 1.5;
-  /// Of a list that came apart, the smaller half has this part of the rows or more.
+  /// A list came apart if its smaller half has this part of the rows or more.
   static constexpr int64_t kCameApart = 16;
 
   const int64_t rows_;

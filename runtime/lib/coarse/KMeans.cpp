@@ -112,7 +112,7 @@ private:
   const int32_t dims_;
   const int64_t rows_;
   Random &random_;
-  std::vector<uint32_t> lists_; ///< Of each row of the sample.
+  std::vector<uint32_t> lists_; ///< The list of each row of the sample.
   std::vector<int64_t> sizes_;
   Balance balance_;
   std::vector<float> centers_;

@@ -36,7 +36,7 @@ struct AssignBy {
   }
 };
 
-/// Of IndexParams what training needs.
+/// The part of IndexParams that training needs.
 struct KMeansParams {
   uint32_t nLists = 1024;
   annudf_coarse metric = ANNUDF_COARSE_L2;

@@ -37,7 +37,7 @@ inline bool mayMultiply(const Workload &work) {
 
 inline bool multipliesQuicker(const Machine &machine) { return machine.productCost != 0; }
 
-/// Of the rows, those that any query scans; lists as if chosen at random.
+/// The share of rows that any query scans; lists as if chosen at random.
 inline double shareRead(const Workload &work) { return -std::expm1(-work.queriesPerRow()); }
 
 /// Where a family scans one batch: a search, or a test that writes it down. The pairs are those of
@@ -102,8 +102,8 @@ public:
       return {Reason::ManyDims, MatrixScan::kMostDims};
     return {};
   }
-  /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
-  /// as long as computing it for some queries; of a query some rows are computed alone
+  /// For all rows, whether they pass or not. A row is converted, or kept and read, once, which
+  /// takes as long as computing it for some queries; of a query some rows are computed alone
   /// (docs/results/reasons.md, "What the planner chooses on a CPU"). With a filter a query takes
   /// more of rows that are kept, however many pass (docs/results/reasons.md, "Filters on a CPU").
   double cost(const Workload &work, const Machine &machine) const override {

@@ -132,7 +132,8 @@ BoundPart partOf(const BoundForm &form, const Side &side, std::span<const float>
     error += side.error1[d] * length + side.error2[d] * square;
     largest += side.largest1[d] * length + side.largest2[d] * square;
   }
-  // Of n roundings 1 + δ in sequence, |δ| <= 2^-53, and of their underflow; twice what is needed.
+  // The error of n roundings 1 + δ in sequence, |δ| <= 2^-53, and of their underflow; twice what is
+  // needed.
   const double n = double(form.dims) + 8, rounding = n * 0x1p-52, underflow = n * 0x1p-1060;
   return {value, (error + size * rounding) * (1 + 2 * rounding) + underflow,
           largest * (1 + 2 * rounding) + underflow};

@@ -57,7 +57,7 @@ FormPolynomials polynomialsOf(const QuadraticForm &form, int32_t dims);
 
 /// 1, or -1 where a larger accumulator is better.
 double signOf(const QuadraticForm &form, annudf_order order);
-/// Of `largest`: beyond it a form says nothing.
+/// The limit of `largest`: beyond it a form says nothing.
 double limitOf(const QuadraticForm &form);
 
 /// The nodes of a form, evaluated for one dimension after another.

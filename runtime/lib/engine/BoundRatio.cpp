@@ -27,9 +27,10 @@ namespace {
 
 using Lengths = QuadraticForm::Lengths;
 
-/// Of all values that fields are made of, summed up, and of what they lose below the normal range.
+/// The limit of the sum of all values that fields are made of, and of what they lose below the
+/// normal range.
 constexpr double kLimit = 0x1p80;
-/// Of squares of lengths: what is lost below the normal range is nothing of them.
+/// The least square of a length: what is lost below the normal range is nothing of it.
 constexpr double kLeast = 0x1p-40;
 /// With means, what of Σ x² is left: where it is less, too much of the sums cancels.
 constexpr double kLeastShare = 0x1p-5;
@@ -161,7 +162,7 @@ private:
     return x == 0 || y == 0 ? 0 : below(below(std::sqrt(x)) * below(std::sqrt(y)));
   }
 
-  /// Of what a product counts in a dimension what lengths count there.
+  /// What lengths count in a dimension, in what a product counts there.
   Upper share(Upper of, Upper root) const {
     if (of.v == 0)
       return {};
@@ -199,7 +200,7 @@ private:
     return {rounding, (Upper{1} + rounding) * Upper{eta} * Upper{kLimit} / Upper{bound_.least}};
   }
 
-  /// Of a sum that is off by a share of the root of Σ x² Σ y²: what that is less its means, in the
+  /// For a sum that is off by a share of the root of Σ x² Σ y²: what that is less its means, in the
   /// root of what both squares are less theirs.
   Upper lessMeans(Upper lost) {
     if (!lengths_.means)

@@ -21,7 +21,7 @@ template <class Enum> bool allows(const EnumSet<Enum> &allowed, Enum value) {
   return allowed.empty() || allowed.contains(value);
 }
 
-/// Of a filter, for people.
+/// A filter's share, for people.
 std::string passText(const Workload &work) {
   if (work.pass >= 1)
     return "";

@@ -72,7 +72,7 @@ double rowsOfProbedList(const RowStore &index, const Candidates &candidates, int
   const int64_t samples = std::min(kMostSamples, kMostWork / (int64_t(lists) * index.dims()));
   if (samples < kLeastSamples)
     return 0;
-  // Of as many probes as the next power of two says, so that others are found there too.
+  // As many probes as the next power of two says, so that others are found there too.
   const uint32_t upTo = std::min(std::bit_ceil(probes), lists);
   bool made = false;
   return index.attachments()

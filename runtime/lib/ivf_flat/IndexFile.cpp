@@ -38,9 +38,10 @@ static_assert(std::endian::native == std::endian::little, "the file holds little
 
 constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
 constexpr uint32_t kVersion = 1;
-/// Of an index with missing values, whose section readers of version 1 would take for damage.
+/// The version of an index with missing values, whose section readers of version 1 would take for
+/// damage.
 constexpr uint32_t kVersionOfMissing = 2;
-/// Of an index with columns, with missing values or without.
+/// The version of an index with columns, with missing values or without.
 constexpr uint32_t kVersionOfColumns = 3;
 /// Sections begin at multiples of this in the file, so that it can be mapped.
 constexpr uint64_t kAlignment = 64;

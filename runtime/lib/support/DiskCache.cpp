@@ -42,7 +42,7 @@ std::string variableOf(const char *name) {
   return value ? value : "";
 }
 
-/// Of a user by name, or of the one at hand for "". "" where there is none.
+/// The home of a user by name, or of the one at hand for "". "" where there is none.
 std::string homeOf(const std::string &user) {
   if (user.empty())
     if (std::string home = variableOf("HOME"); !home.empty())

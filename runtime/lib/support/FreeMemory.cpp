@@ -35,7 +35,7 @@ uint64_t freeMemory(const std::string &proc, const std::string &cgroups) {
     if (line.starts_with("0::/"))
       group = line.substr(3);
   if (group == "/")
-    group.clear(); // Of a container its own may be the root.
+    group.clear(); // A container's own may be the root.
   for (;;) {
     const std::string folder = cgroups + group + "/memory.";
     const std::optional<uint64_t> most = numberIn(folder + "max", ""),

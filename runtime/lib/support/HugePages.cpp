@@ -86,7 +86,7 @@ public:
       chunks_.erase(chunk);
       return;
     }
-    // What of this block lies in pages that nobody uses any more is memory again.
+    // The parts of this block in pages that nobody uses any more are memory again.
     char *const low = std::max(pageAtOrAfter(from), pageAtOrAfter(begin - (kHugePage - 1)));
     char *const high = std::min(pageAtOrAfter(to - (kHugePage - 1)), pageAtOrAfter(begin + bytes));
     if (low < high)

@@ -40,7 +40,7 @@ struct PresentValues {
   std::vector<int64_t> counts;
 };
 
-/// Of each dimension the mean of the values that are there, 0 where none is. The same for every
+/// The mean of the values that are there for each dimension, 0 where none is. The same for every
 /// number of threads.
 std::vector<float> meansOfPresent(const MatrixView &matrix, int threads);
 

@@ -58,7 +58,8 @@ def test_no_fault_of_a_page(prose, name: str, text: str) -> None:  # type: ignor
 
 
 def test_comments(prose) -> None:  # type: ignore[no-untyped-def]
-    for line in ("// Of a row.", "  /// Of rows", "int a; ///< Of a", "x = 1  # Of x", "// Whoever reads"):
-        assert prose.COMMENT.search(line), line
+    for before, comment in (("", "// "), ("  ", "/// "), ("int a; ", "///< "), ("x = 1  ", "# ")):
+        for start in ("Of a row", "What of it", "Whoever reads"):
+            assert prose.COMMENT.search(before + comment + start), start
     for line in ("// Rows of a list", 'print("Of a")', "# Offsets"):
         assert not prose.COMMENT.search(line), line

@@ -145,7 +145,7 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
 
 namespace {
 
-/// What of the host is in a key.
+/// The facts about the host that are in a key.
 struct HostTarget {
   std::string cpu, features, scan;
   uint32_t bits;

@@ -208,7 +208,7 @@ std::vector<Hook> hooksOf(const annudf::runtime::MetricView &metric) {
     annudf::forEachFilterHook([&](annudf::FilterHook, const char *symbol, auto) {
       hooks.push_back({symbol, true, true});
     });
-  // Of a filter these are stubs, of which its code may define none.
+  // A filter's are stubs, and its code may define none of them.
   for (ScanHook hook : annudf::kScanHooks)
     hooks.push_back({symbolOf(hook, widthsOf(metric)),
                      !manifest.isFilter() && annudf::isDefinedBy(hook, manifest.hooks),

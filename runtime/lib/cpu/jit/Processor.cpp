@@ -55,7 +55,7 @@ std::string annudf::runtime::cpu::askedProcessor() {
   if (asked.empty())
     return asked;
   const Triple triple(sys::getProcessTriple());
-  // Of a name that LLVM does not know it would complain on the terminal.
+  // LLVM complains on the terminal of a name that it does not know.
   if (!subtargetOf(triple, "")->isCPUStringValid(asked))
     throw Error(ErrorKind::Usage,
                 "ANNUDF_PROCESSOR is '" + asked + "', which is no processor that LLVM knows");

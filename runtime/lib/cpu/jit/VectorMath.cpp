@@ -42,7 +42,7 @@ constexpr MathFunction kFunctions[] = {
 struct InstructionSet {
   char letter;
   unsigned bits;
-  const char *feature; ///< Of LLVM.
+  const char *feature; ///< LLVM's name.
 };
 
 constexpr InstructionSet kInstructionSets[] = {

@@ -27,7 +27,7 @@ void products(const uint16_t *x, int64_t width, const uint32_t *y, int64_t tileW
   for (int32_t word = 0; word < words; word += kParts)
     for (int part = 0; part < kParts; ++part) {
       const uint32_t *rows = y + int64_t(word + part) * kTileRows;
-      // Whoever reads the next ones first waits for memory otherwise.
+      // Without it, the first read of the next ones waits for memory.
       __builtin_prefetch(rows + 2 * tileWords);
       __builtin_prefetch(rows + 3 * tileWords);
       const auto first = __m512bh(_mm512_loadu_si512(rows));

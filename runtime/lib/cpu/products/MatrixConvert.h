@@ -26,12 +26,12 @@ using Lanes = float __attribute__((vector_size(4 * kTileRows)));
 using Doubles = double __attribute__((vector_size(8 * kTileRows)));
 using Bits = uint32_t __attribute__((vector_size(4 * kTileRows)));
 
-/// Of what a row's part is made.
+/// What a row's part is made of.
 enum class RowPart { Sum, Length, LengthLessMean };
 
 struct Sums {
   Lanes value, squared, lost;
-  Doubles of, ofSquares; ///< Of a length less its mean, most of which may cancel.
+  Doubles of, ofSquares; ///< For a length less its mean, most of which may cancel.
 };
 
 inline __attribute__((always_inline)) Lanes loadLanes(const void *from) {
@@ -85,7 +85,7 @@ inline __attribute__((always_inline)) float finishRows(const RowBlock &block, co
     } else {
       const float error = squared * block.error + block.constantError;
       const float lower = value - error * kMore;
-      // Of what is not finite each comparison is false.
+      // Each comparison with a value that is not finite is false.
       const bool holds = (squared <= block.limit) & (__builtin_fabsf(value) <= 1e37f);
       const float bound = lower - __builtin_fabsf(lower) * 0x1p-20f - 0x1p-118f;
       base[i] = holds ? bound : -__builtin_inff();

@@ -27,7 +27,7 @@ void products(const float *x, int64_t width, const uint32_t *y, int64_t tileWord
     for (int part = 0; part < kParts; ++part) {
       const uint32_t *rows = y + int64_t(word + part) * kTileRows;
       const float *factors = x + 2 * (word + part);
-      // Whoever reads the next ones first waits for memory otherwise.
+      // Without it, the first read of the next ones waits for memory.
       for (int tile = 0; tile < kTiles; ++tile)
         __builtin_prefetch(rows + (2 + tile) * tileWords);
       for (int half = 0; half < 2; ++half) {

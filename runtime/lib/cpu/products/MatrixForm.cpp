@@ -130,10 +130,10 @@ std::string MatrixForm::setRatio(BoundRatio bound, const std::vector<float> &shi
   leastSquare = roundedUp(std::max(ratio->least, squares * 0x1p-118) * (1 + 0x1p-9));
   mostSquare = float(ratio->mostSquare * (1 - 0x1p-9));
   leastShare = roundedUp(ratio->leastShare * (1 + 0x1p-9));
-  // Of a row's length, of what the shift adds to a product, and of what tiles flush to 0.
+  // Errors of a row's length, of what the shift adds to a product, and of what tiles flush to 0.
   const double length = (form.dims + 32) * 0x1p-24 + 0x1p-20,
                flushed = (factors + 2 * form.dims + 128) * 0x1p-124 / std::sqrt(ratio->least);
-  // Of a mean, and of what the shift adds where a row's length is a share of it.
+  // Errors of a mean, and of what the shift adds where a row's length is a share of it.
   const double ofMeans = ratio->means ? (form.dims + 32) * 0x1p-46 : 0;
   const double error = ratio->error + ratio->most * length + std::sqrt(ofQuery * ofRow) * 0x1p-38 +
                        ofMeans + flushed + 0x1p-80;

@@ -25,9 +25,9 @@ inline constexpr int kStepDims = 32;
 
 inline constexpr int32_t stepsOf(int32_t dims) { return (dims + kStepDims - 1) / kStepDims; }
 
-/// Of a dimension, what a row is looked at with. With Y = y - shift a row's part of the bound is
-/// Σ one Y + two Y², and everything that it may be off follows from its squared norm Σ cross Y².
-/// Of a ratio the row's part is its length, whose square is Σ two y².
+/// The terms of a dimension by which a row is looked at. With Y = y - shift a row's part of the
+/// bound is Σ one Y + two Y², and everything that it may be off follows from its squared norm Σ
+/// cross Y². For a ratio the row's part is its length, whose square is Σ two y².
 struct RowTerms {
   float shift, one, two, cross;
 };
@@ -36,20 +36,21 @@ struct RowTerms {
 struct RowBlock {
   const uint32_t *words; ///< f32 rows, as RowStore.h has them.
   int32_t groups, rowWords, dims;
-  const RowTerms *terms;      ///< Of each dimension.
-  float error, constantError; ///< Of a row's part: times the squared norm, and beside it.
-  float limit;                ///< Of the squared norm; beyond it a base is -infinity.
+  const RowTerms *terms; ///< Terms of each dimension.
+  float error,
+      constantError; ///< A row's part is off by: this times the squared norm, and beside it.
+  float limit;       ///< The largest squared norm; beyond it a base is -infinity.
   float least;                ///< Added to the squared norm: more than squares lose below 2^-126.
-  /// Of a ratio: between which squares of lengths a row is looked at. Of a sum mostSquare is 0.
+  /// For a ratio: between which squares of lengths a row is looked at. For a sum mostSquare is 0.
   float leastSquare, mostSquare;
-  /// Of what is less its mean: the least share of Σ y² that it may be, else 0.
+  /// For rows less their mean: the least share of Σ y² that it may be, else 0.
   float leastShare;
   /// Two bfloat16 a word, of dims 2i and 2i + 1: [tile of rows][steps x 16][row].
   uint32_t *pairs;
-  float *base, *norm; ///< Of each row, as BoundLoops read them.
+  float *base, *norm; ///< For each row, as BoundLoops read them.
 };
 
-/// What of a query is in the bounds of its rows.
+/// A query's part of the bounds of its rows.
 struct QueryBound {
   float base, norm, error;
 };
@@ -72,9 +73,9 @@ inline constexpr float kMostRatio = 0x1p-8f;
 
 struct MatrixKernels {
   const char *name; ///< As in ANNUDF_PRODUCTS.
-  /// Of a coordinate of a query for multiply(): 2, bfloat16, or 4, the same number as f32.
+  /// Bytes of a query's coordinate for multiply(): 2, bfloat16, or 4, the same number as f32.
   int32_t queryBytes;
-  /// Of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
+  /// Cost of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
   double cost;
   /// \return of all rows, how far Y is at most from what it was rounded to: times the norm.
   float (*convert)(const RowBlock &block);

@@ -33,7 +33,7 @@ public:
   /// Whether every ratio that there may be has a distance that is a number.
   bool areNumbers() const;
 
-  /// Of ratios, with the sign by which the least is best, the largest whose distance is no worse:
+  /// The largest ratio, with the sign by which the least is best, whose distance is no worse:
   /// equal ones count, as ids decide between rows. Infinity where all are, -infinity where none is.
   float ofDistance(float distance) const;
   /// The same of the distance of a ratio: no less than it.

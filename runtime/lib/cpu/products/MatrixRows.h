@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Rows less their mean in bfloat16, in the order of tiles, and as they are, one after the other:
-// one copy, whatever the metric. Of a metric with its captures two floats a row, which bounds begin
-// with.
+// one copy, whatever the metric. For a metric with its captures two floats a row, which bounds
+// begin with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ inline float roundedUp(double value) {
 
 /// A form bound to captures, and what rows are looked at with. Immutable.
 struct MatrixForm {
-  BoundForm form; ///< Of a ratio dims, sign, Shift and XY alone.
+  BoundForm form; ///< For a ratio: dims, sign, Shift and XY alone.
   std::optional<BoundRatio> ratio;
   std::vector<RowTerms> terms;
   std::vector<double> inverse;                              ///< 1 / |xy| of each dimension, or 0.
@@ -67,7 +67,7 @@ struct MatrixForm {
   const BoundLoops &loops(const MatrixKernels &kernels) const {
     return ratio ? kernels.ratios : kernels.sums;
   }
-  /// Of a row that does not exist the bound is beyond every limit.
+  /// The bound of a row that does not exist is beyond every limit.
   void setNoRow(float &base, float &norm) const {
     base = ratio ? 0 : kInfinity;
     norm = ratio ? -kInfinity : 0;
@@ -105,7 +105,7 @@ private:
 
 /// The rows of an index in the order of its lists, whole groups each.
 struct RowPairs {
-  std::vector<int64_t> firstGroup; ///< Of each list; and of all groups, how many.
+  std::vector<int64_t> firstGroup; ///< For each list; then the number of all groups.
   HugeArray<uint32_t> words;       ///< As RowBlock::pairs.
   /// The rows as they are, one after the other: of one alone a group has a line of the cache for
   /// each dim. Empty where memory is short.
@@ -161,7 +161,7 @@ private:
   static constexpr size_t kKept = 4, kAsked = 64;
   const std::function<uint64_t()> free_;
   std::once_flag looked_;
-  std::vector<float> mean_; ///< Of the rows, once somebody binds a form.
+  std::vector<float> mean_; ///< The rows' mean, once somebody binds a form.
   std::vector<double> spread_;
   OnceCache<std::string, const Bound> bound_{kAsked};
   OnceCache<std::string, const KeptRows> kept_{kKept};

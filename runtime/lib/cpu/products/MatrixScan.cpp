@@ -30,11 +30,11 @@ namespace {
 
 /// Bytes of the rows that are looked at together: they and what they become stay in the L2 cache.
 constexpr int64_t kBlockBytes = int64_t(256) << 10;
-constexpr int64_t kLineBytes = 64; ///< Of the cache.
+constexpr int64_t kLineBytes = 64; ///< A cache line's.
 /// Tiles of queries multiplied together.
 constexpr int32_t kQueryTiles = 2;
 constexpr int32_t kTogether = kQueryTiles * kTileRows;
-/// Of rows that are kept a block is this many.
+/// A block of rows that are kept is this many.
 constexpr int64_t kKeptRows = 512;
 
 float roundedDown(double value) { return std::nextafter(float(value), -kInfinity); }
@@ -361,7 +361,7 @@ float MatrixScan::upperBound(int32_t query, float lower, float base, float norm)
                                            std::abs(base) * 0x1p-18f;
   const float between = bound.norm * norm + error;
   const float upper = lower + (between * (2 + 0x1p-5f) + slack_[size_t(query)]);
-  // Of what is not finite the comparison is false.
+  // The comparison with a value that is not finite is false.
   return std::abs(lower) <= 1e37f && upper <= 1e37f ? upper + std::abs(upper) * 0x1p-21f
                                                     : kInfinity;
 }
@@ -409,7 +409,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
           const int32_t row = work.which[size_t(c)];
           const float lower = work.bounds[size_t(c)];
           if (!isDone(lower) && exists(block, row))
-            work.rows.push_back({lower > -kInfinity ? lower : -kInfinity, // Of NaN too.
+            work.rows.push_back({lower > -kInfinity ? lower : -kInfinity, // NaN too.
                                  upperBound(query, lower, base[row], norm[row]),
                                  uint32_t(block.list), uint32_t(firstOfList + row)});
         }

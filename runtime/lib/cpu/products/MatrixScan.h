@@ -39,7 +39,7 @@ namespace annudf::runtime::cpu {
 
 class MatrixScan {
 public:
-  /// Of rows of f32. Most dims that its bounds allow for.
+  /// Most dims that its bounds allow for, for rows of f32.
   static constexpr int32_t kMostDims = 8192;
 
   /// \param kept  the rows, converted for this form; null: run() converts them.
@@ -54,11 +54,11 @@ public:
     return int64_t(stepsOf(dims)) * kStepDims * 2 + int64_t(sizeof(QueryBound)) +
            int64_t(sizeof(float)) + int64_t(sizeof(uint64_t));
   }
-  /// Of a ratio the metric's finalize has to be known before anything is scanned.
+  /// For a ratio the metric's finalize has to be known before anything is scanned.
   /// \return whether every ratio has a distance.
   bool setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
                    int32_t query);
-  /// What of the candidates' limits has to be widened.
+  /// How much the candidates' limits have to be widened.
   Survivors::Widen widen() const;
 
   /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
@@ -85,7 +85,7 @@ public:
   /// Computes rows of a query, which may change their order. \return its limit then.
   using Compute = std::function<float(int32_t query, std::span<Survivors::Row>)>;
 
-  /// Of rows that are kept: adds those of the scan that may be among the best to the candidates.
+  /// For rows that are kept: adds those of the scan that may be among the best to the candidates.
   /// \param firstGroup  of the scan's list.
   void collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
                Survivors &found, const Compute &compute, Workspace &work) const;
@@ -121,17 +121,17 @@ private:
 
   const MatrixKernels *kernels_;
   std::shared_ptr<const MatrixForm> shared_;
-  const BoundForm *form_; ///< Of shared_.
+  const BoundForm *form_; ///< Part of shared_.
   std::shared_ptr<const KeptRows> kept_;
   int selected_;
   std::atomic<int64_t> *evaluated_ = nullptr;
   const BoundLoops *loops_;
-  std::optional<RatioLimits> limits_; ///< Of a ratio.
-  // Of each query: bfloat16 of Σ xy X, what is in its bounds, and how far from these they may be.
+  std::optional<RatioLimits> limits_; ///< For a ratio.
+  // For each query: bfloat16 of Σ xy X, what is in its bounds, and how far from these they may be.
   std::vector<uint16_t> factors_;
   std::vector<QueryBound> bounds_;
   std::vector<float> slack_;
-  /// Of a ratio: the last distance whose limit was looked for, and that.
+  /// For a ratio: the last distance whose limit was looked for, and that.
   std::unique_ptr<std::atomic<uint64_t>[]> lastLimits_;
 };
 

@@ -30,8 +30,8 @@ namespace annudf::runtime::cpu {
 
 class Survivors {
 public:
-  /// Of a row: its distance, with the sign by which the least is best, is a number in
-  /// [lower, upper]. Of upper = infinity nothing is known, it may be NaN too.
+  /// A row whose distance, with the sign by which the least is best, is a number in
+  /// [lower, upper]. If upper is infinity nothing is known, and it may be NaN.
   struct Row {
     float lower, upper;
     uint32_t list, row;

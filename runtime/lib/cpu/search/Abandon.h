@@ -28,7 +28,7 @@
 
 namespace annudf::runtime::cpu {
 
-/// Whether a metric's scan is linked to leave rows; whether it does is up to each search. Of sums
+/// Whether a metric's scan is linked to leave rows; whether it does is up to each search. For sums
 /// only where ANNUDF_ABANDON is `all`: they gain little, and lose some (docs/results/reasons.md,
 /// "Leaving rows early").
 inline bool mayAbandon(const MetricDescriptor &metric) {
@@ -36,13 +36,13 @@ inline bool mayAbandon(const MetricDescriptor &metric) {
   return metric.monotone && asked != "0" && (metric.monotone->isExtreme || asked == "all");
 }
 
-/// Of one search: whether looking for rows to leave pays. That hangs on the data, on what a term
-/// costs and on the machine, so some tasks are timed, every other with looks, and tell for the
+/// Finds for one search whether looking for rows to leave pays. That hangs on the data, on what a
+/// term costs and on the machine, so some tasks are timed, every other with looks, and tell for the
 /// rest.
 class Abandon {
 public:
   using Clock = std::chrono::steady_clock;
-  static constexpr size_t kSamples = 8; ///< Of each kind; of fewer tasks none is timed.
+  static constexpr size_t kSamples = 8; ///< Tasks of each kind; if there are fewer, none is timed.
 
   /// \param isAllowed  whether rows may be left.
   /// \param element    of the rows: blocks are whole words of it.
@@ -103,7 +103,8 @@ private:
   static constexpr int32_t kBlock = 16;
   static constexpr int64_t kTried = 16, kJudged = 8; ///< Parts of all tasks.
 
-  /// Of what whole rows took: lists that come first are large, and more of their rows are left.
+  /// The share of the time of whole rows: lists that come first are large, and more of their rows
+  /// are left.
   static constexpr double kMost = 0.85;
 
   bool isTimed(int64_t index, int64_t tasks) const {
@@ -120,7 +121,7 @@ private:
   std::atomic<int64_t> left_ = 0;
   std::atomic<bool> pays_ = true;
   std::mutex mutex_;
-  std::vector<double> with_, without_; ///< Of all batches.
+  std::vector<double> with_, without_; ///< For all batches.
 };
 
 } // namespace annudf::runtime::cpu

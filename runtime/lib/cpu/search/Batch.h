@@ -36,12 +36,12 @@ inline int64_t queriesPerBatch(int k, int64_t rows, uint32_t nProbes, int64_t qu
 
 /// Queries searched together.
 struct Batch {
-  int64_t first; ///< Of the user's batch.
+  int64_t first; ///< Place in the user's batch.
   int64_t size;
   QueryCoordinates coordinates;
   std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
   std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
-  double before = 0, share = 1;   ///< Of the batch's pairs, those sorted before and now.
+  double before = 0, share = 1;   ///< Shares of the batch's pairs sorted before, and now.
 
   /// \param queries  those of the batch.
   Batch(const MatrixView &queries, annudf_compute compute, int64_t first)
@@ -65,7 +65,7 @@ std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads
 /// The rows that a task scans; the queries are the caller's to add.
 annudf_cpu_scan scanOf(const RowStore &index, const Task &task);
 
-/// Of each group that a task scans, which rows pass the filter.
+/// Marks which rows of each group that a task scans pass the filter.
 void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan, std::vector<uint32_t> &pass);
 
 } // namespace annudf::runtime::cpu

@@ -65,7 +65,7 @@ private:
   }
 
   const int k_;
-  const int64_t capacity_; ///< Of one query's candidates.
+  const int64_t capacity_; ///< For one query's candidates.
   const float sign_;
   std::vector<Query> queries_;
   std::unique_ptr<Candidate[]> candidates_; ///< queries x capacity_, uninitialised.

@@ -14,7 +14,7 @@
 
 namespace annudf::runtime::cuda {
 
-/// Of an index with adaptive centers what its lists do not say.
+/// What lists do not say of an index with adaptive centers.
 struct AdaptiveIndex {
   annudf_element element;
   annudf_coarse metric;

@@ -42,7 +42,7 @@ inline int alignmentOfRows(uint64_t data, uint64_t bytes) {
   return (data | bytes) % 16 == 0 ? 16 : (data | bytes) % 4 == 0 ? 4 : 1;
 }
 
-/// Of rows on the device what Missing.h says of rows on the host, to the bit.
+/// For rows on the device, what Missing.h says of rows on the host, to the bit.
 std::vector<float> meansOfPresent(const std::shared_ptr<const Context> &context,
                                   const BuildKernels &kernels, const MatrixView &rows,
                                   CUstream stream);

@@ -22,7 +22,7 @@ uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / siz
 
 /// Floats of a piece: enough to keep every multiprocessor at work.
 constexpr uint64_t kPieceFloats = uint64_t(1) << 25;
-/// Of host memory: what goes there at once.
+/// Bytes of host memory that go there at once.
 constexpr uint64_t kPieceBytes = uint64_t(16) << 20;
 /// What may be lost to each of a build's allocations, of which there are some twenty.
 constexpr uint64_t kSlack = uint64_t(64) << 10;
@@ -70,7 +70,7 @@ struct Costs {
 
   const BuildShape &shape;
   uint64_t fixed, training, lists, row, floats;
-  uint64_t present = 0; ///< Of missing values, where all rows are there.
+  uint64_t present = 0; ///< For missing values, where all rows are there.
 };
 
 /// The largest piece with which `bytes` stays within the limit; 0 where none does.

@@ -21,7 +21,7 @@
 
 namespace annudf::runtime::cuda {
 
-/// Of a build what decides how much memory it takes.
+/// The facts about a build that decide how much memory it takes.
 struct BuildShape {
   uint64_t rows = 0;
   annudf_element element = ANNUDF_ELEMENT_F32;
@@ -53,7 +53,7 @@ struct BuildPlan {
   };
   Way way = Way::Whole;
   uint64_t pieceRows = 0; ///< At most; all of them in one for Whole.
-  uint64_t bytes = 0;     ///< Of the device that it takes at most.
+  uint64_t bytes = 0;     ///< The most device memory that it takes.
 };
 
 /// The first way that stays within `limit` bytes.

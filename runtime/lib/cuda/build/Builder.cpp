@@ -150,7 +150,7 @@ std::vector<float> Builder::train() {
   for (const int64_t row : chooseRows(base_.rows, params, random))
     chosen.push_back(uint32_t(row));
   const uint64_t rows = chosen.size();
-  // Of rows on the device also room for the pieces in which all find their list.
+  // Rows on the device also need room for the pieces in which all find their list.
   const uint64_t room = fromHost_ ? rows : rowsAsFloats(shapeOf(params_, base_));
   floats_ = std::make_unique<Buffer>(context_, room * stride_ * 4);
   sample(chosen);
@@ -208,7 +208,7 @@ void Builder::assignAll(const Progress &progress,
       use, progress, "add");
 }
 
-/// Of rows in host memory, for the host: the list of each.
+/// The list of each row in host memory, for the host.
 std::vector<uint32_t> Builder::listsOfRows() {
   std::vector<uint32_t> lists(rows_);
   if (lists_ == 1)

@@ -18,10 +18,10 @@
 
 namespace annudf::runtime::cuda {
 
-/// Of a build with these parameters.
+/// The shape of a build with these parameters.
 BuildShape shapeOf(const IndexParams &params, const MatrixView &base);
 
-/// Of a stage a part. `progress` must live as long.
+/// A part of a stage's progress. `progress` must live as long.
 Progress partOf(const Progress &progress, double from, double share);
 
 /// The way for rows in host memory, and how many go at once.
@@ -85,7 +85,7 @@ private:
   /// For L2 less the origin, amid the rows, from which squares are taken.
   Assigner by_;
   const uint32_t stride_;
-  std::vector<float> fill_;        ///< Of each dimension; empty where no value is missing.
+  std::vector<float> fill_;        ///< For each dimension; empty where no value is missing.
   std::unique_ptr<Buffer> floats_; ///< Rows as floats.
   std::unique_ptr<Buffer> raw_;    ///< Rows that come from the host, as they are.
   std::unique_ptr<Buffer> sums_, chunks_;

@@ -39,7 +39,7 @@ public:
   void checkFinite();
   void checkIds(const int64_t *ids);
   std::shared_ptr<DeviceIndex> add(const int64_t *ids, const Progress &progress);
-  /// Of the rows that add() has added; empty where they have not moved.
+  /// Centers after add(); empty where they have not moved.
   std::vector<float> centers() { return std::move(centers_); }
   std::shared_ptr<ListsOnDevice> lists(std::shared_ptr<const DeviceIndex> copy) {
     return std::make_shared<ListsOnDevice>(context_, kept_, std::move(copy), std::move(sizes_),

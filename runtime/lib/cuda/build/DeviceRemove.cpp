@@ -33,7 +33,7 @@ public:
   int64_t largestId() const { return largestId_; }
   /// The lists of what stays, which is some.
   std::shared_ptr<DeviceIndex> move();
-  /// Of those lists; empty where they have not moved.
+  /// Centers of those lists; empty where they have not moved.
   std::vector<float> centers() { return std::move(centers_); }
   std::shared_ptr<ListsOnDevice> lists(std::shared_ptr<const DeviceIndex> copy) {
     return std::make_shared<ListsOnDevice>(context_, kept_, std::move(copy), std::move(sizes_),
@@ -52,7 +52,7 @@ private:
   /// uint32_t *: of each group the rows that stay, a bit each, and how many stay of those before
   /// it.
   const Buffer stay_, before_;
-  std::vector<uint32_t> sizes_; ///< Of the lists, then.
+  std::vector<uint32_t> sizes_; ///< The lists' sizes, then.
   std::vector<float> centers_;
   int64_t largestId_ = -1;
 };

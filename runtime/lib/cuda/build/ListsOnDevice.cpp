@@ -17,7 +17,7 @@ namespace annudf::runtime::cuda {
 std::vector<List> ListsOnDevice::fetch() {
   ContextScope scope(*context_);
   const annudf_device_index &args = copy_->args();
-  const uint64_t words = args.chunks * uint64_t(4) * kGroupRows; // Of a group.
+  const uint64_t words = args.chunks * uint64_t(4) * kGroupRows; // A group's words.
   std::vector<List> lists(sizes_.size());
   std::vector<uint64_t> firstGroup(sizes_.size() + 1);
   for (size_t l = 0; l < lists.size(); ++l) {

@@ -114,7 +114,7 @@ public:
   int device() const { return device_; }
   int sm() const { return sm_; } ///< 90 for compute capability 9.0.
   int processors() const { return processors_; }
-  int mostSharedBytes() const { return mostSharedBytes_; } ///< Of one block, opted in.
+  int mostSharedBytes() const { return mostSharedBytes_; } ///< A block's, opted in.
   const std::string &name() const { return name_; }
   // As of Machine.
   double memoryBytesPerMs() const { return memoryBytesPerMs_; }

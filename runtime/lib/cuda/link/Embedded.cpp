@@ -33,7 +33,7 @@
   ANNUDF_EMBED(scan_##F##A##_x##X##_compact) ANNUDF_EMBED(scan_##F##A##_x##X##_parts)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
-/// Of coordinates of 32 bits; those of 64 have none.
+/// For coordinates of 32 bits; those of 64 have none.
 #define ANNUDF_STAGED_32(F, A) ANNUDF_EMBED(staged_##F##A)
 #define ANNUDF_STAGED_64(F, A)
 #define ANNUDF_X(F, A, X) ANNUDF_STAGED_##X(F, A)
@@ -128,7 +128,7 @@ static std::string_view packedFragment(const MetricDescriptor &metric) {
   case ANNUDF_ACCUMULATOR_F64:
   case ANNUDF_ACCUMULATOR_I64:
   case ANNUDF_ACCUMULATOR_STRUCT:
-    break; // Of these nothing is packed.
+    break; // Nothing is packed for these.
   }
   return {};
 }

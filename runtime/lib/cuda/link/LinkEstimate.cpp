@@ -17,16 +17,16 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-/// Of the memory's peak that `pairs` reaches: 4.2 of 4.9 TB/s on an H200, batch 10
+/// The share of the memory's peak that `pairs` reaches: 4.2 of 4.9 TB/s on an H200, batch 10
 /// (docs/results/reasons.md, "Scans by pairs").
 constexpr double kShareOfMemory = 0.85;
 /// Lanes of a processor from sm_90 on.
 constexpr double kLanes = 128;
-/// Of issue, for each update of `pairs` beside the hook: L2 on u8, batch 10,000, 19.7 ms for 58 G
+/// Issue slots for each update of `pairs` beside the hook: L2 on u8, batch 10,000, 19.7 ms for 58 G
 /// updates of two instructions on 132 processors at 1.98 GHz are 11.3 in all (the same page).
 constexpr double kSlotsOfUpdate = 10;
-/// Of what is saved the search may lose: links take half as long on one host as on another, and the
-/// families' times are of a slow one (docs/results/links.md).
+/// The share of the saving that a search may lose: links take half as long on one host as on
+/// another, and the families' times are of a slow one (docs/results/links.md).
 constexpr double kShareOfSaved = 0.5;
 
 } // namespace

@@ -22,7 +22,7 @@
 namespace annudf::runtime::cuda {
 
 struct LinkedScan {
-  std::string key; ///< Of the KernelKey.
+  std::string key; ///< The KernelKey's.
   std::string cubin;
   bool fromDisk;
   std::string fault;  ///< Why the cache on disk was no use; "" where it was, or is off.

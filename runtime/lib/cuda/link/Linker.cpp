@@ -159,7 +159,7 @@ const char *describe(nvJitLinkResult result) {
   }
 }
 
-/// What of a metric is fused our compiler has decided (FuseProducts.cpp), and the linker, which
+/// Our compiler has decided what of a metric is fused (FuseProducts.cpp), and the linker, which
 /// sees every kernel by itself, would decide for each. Of CUDA C++ nobody else does.
 void appendFusion(std::vector<std::string> &options, const Artifact &artifact,
                   const ScanTarget &target) {
@@ -167,7 +167,7 @@ void appendFusion(std::vector<std::string> &options, const Artifact &artifact,
     options.push_back("-fma=0");
 }
 
-/// Of a file with several kernels, one a family, only that of the search is optimised and compiled;
+/// From a file with several kernels, one a family, only the search's is optimised and compiled;
 /// the others would take as long each. An option a kernel: where PTX or machine code is linked too,
 /// nvJitLink 13.0 takes a list for one name, which no kernel has, and drops them all.
 std::vector<std::string> linkOptions(const Artifact &artifact, const ScanTarget &target) {
@@ -178,7 +178,8 @@ std::vector<std::string> linkOptions(const Artifact &artifact, const ScanTarget 
   return options;
 }
 
-/// Of the links in place of that, where there is a template: hooks to PTX, and PTX to machine code.
+/// Options of the links that replace it where there is a template: hooks to PTX, and PTX to machine
+/// code.
 std::vector<std::string> hookTextOptions(const Artifact &artifact, const ScanTarget &target) {
   std::vector<std::string> options = {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
                                       "-ptx"};

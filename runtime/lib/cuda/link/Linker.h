@@ -27,7 +27,7 @@ namespace annudf::runtime::cuda {
 struct LinkerVersion {
   unsigned major = 0, minor = 0;
   std::string path;  ///< Where the library was found.
-  std::string build; ///< Of the very file: its build id, as patches do not change the version.
+  std::string build; ///< The file's build id, as patches do not change the version.
 };
 
 /// The nvJitLink at hand. \throws Error(Environment) naming every place looked at.

@@ -28,7 +28,7 @@ struct LinkQuestion {
   ScanElements elements;
   int sm;
   std::span<const CudaFamily *const> needed; ///< Those of its batches.
-  Workload work;                             ///< Of all its queries.
+  Workload work;                             ///< With all its queries.
   Machine machine;
   double rows; ///< That all of them scan, at most.
   /// Whether a kernel is there, however it was made.

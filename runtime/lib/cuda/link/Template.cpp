@@ -78,7 +78,7 @@ struct Hook {
   std::string out, declarations, body;
 };
 
-/// Of "op a, b, c;" what is between the commas.
+/// What is between the commas of "op a, b, c;".
 std::vector<std::string> operandsOf(std::string_view line) {
   std::vector<std::string> operands;
   line.remove_prefix(std::min(line.find(' '), line.size()));
@@ -134,7 +134,7 @@ bool callsHelper(std::string_view name, std::string_view suffixes) {
   return true;
 }
 
-/// Of "@%p1 bra $L__BB0_2;" the instruction, without the guard.
+/// The instruction of "@%p1 bra $L__BB0_2;", without the guard.
 std::string_view unguarded(std::string_view line) {
   if (!line.starts_with('@'))
     return line;
@@ -150,7 +150,7 @@ std::string_view nameOf(std::string_view instruction) {
 bool isPlain(std::string_view line) {
   if (line.starts_with("$L")) // A label: it is the block's own.
     return line.back() == ':';
-  if (line.find(';') != line.size() - 1) // Of several, which inline assembly may put on a line,
+  if (line.find(';') != line.size() - 1) // If inline assembly puts several on a line,
     return false;                        // only the first would be looked at.
   if (line.starts_with(".reg ") || line.starts_with(".pragma "))
     return true;
@@ -260,7 +260,7 @@ std::optional<double> updateSlots(std::string_view hooks) {
   const auto found = module->of.find("annudf_text_update");
   if (found == module->of.end() || !readHook(found->second))
     return std::nullopt;
-  // Of compute capability 9.0, lanes that begin one a clock: 16 of the special functions and of
+  // On compute capability 9.0, lanes that begin one a clock: 16 of the special functions and of
   // conversions, 32 of loads; a division of integers is some 30 instructions (CUDA C++ Programming
   // Guide, "Throughput of Native Arithmetic Instructions").
   const auto slotsOf = [](std::string_view name) -> double {

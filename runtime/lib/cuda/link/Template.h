@@ -24,8 +24,8 @@
 
 namespace annudf::runtime::cuda {
 
-/// Of what fillTemplate() makes of the same texts. To be raised when it makes another, else a
-/// kernel that was linked before, and is kept on disk, is taken for it.
+/// The edition of what fillTemplate() makes of the same texts. To be raised when it makes another,
+/// else a kernel that was linked before, and is kept on disk, is taken for it.
 inline constexpr int kFillEdition = 3;
 
 /// \param text    a template, with the kernel `kernel` among others.

@@ -33,7 +33,7 @@ public:
     return unfitBytes(Reason::QueryBytes, bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
-    return readingsOfPairs(work); // Of one batch or of several.
+    return readingsOfPairs(work); // In one batch or in several.
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": each reads it for itself";
@@ -58,7 +58,7 @@ public:
     static constexpr ScanEntry kEntry = {ScanSource::Parts, "annudf_scan_parts"};
     return {&kEntry, 1};
   }
-  double linkMs() const override { return 71; } // Of the whole, as pairs without a template.
+  double linkMs() const override { return 71; } // The whole link's, as pairs without a template.
   bool isExact() const override { return false; }
   FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
   bool isFor(const Workload &work) const override {
@@ -122,8 +122,8 @@ public:
   }
 
 private:
-  /// Of long vectors fewer blocks have room on a processor than of those that the other costs are
-  /// of, as measured with 1,024 dims on an H100.
+  /// For long vectors fewer blocks have room on a multiprocessor than for those that the other
+  /// costs are of, as measured with 1,024 dims on an H100.
   static double slowerByMemory(const Workload &work, const Machine &machine) {
     constexpr double kMostSlower = 0.6;
     constexpr uint64_t kRoomFor = 8;
@@ -159,7 +159,7 @@ Refusal unfitForGranules(const Workload &work, const Machine &machine) {
   return unfitForExact(work, machine);
 }
 
-/// Of the keys that a scan leaves.
+/// How many rows have one of the keys that a scan leaves.
 constexpr int rowsOfWord(bool granules) { return granules ? ANNUDF_GRANULE_ROWS : 1; }
 
 /// For people.
@@ -287,7 +287,7 @@ private:
   const bool granules;
 };
 
-/// Of proved quadratic forms, normalised ones too: lower bounds of all rows by matrix products in
+/// For proved quadratic forms, normalised ones too: lower bounds of all rows by matrix products in
 /// half precision, and the hooks for the few rows that these leave. Rows in half precision stay
 /// beside the index.
 class Matrix final : public CudaFamily {
@@ -300,7 +300,7 @@ public:
     static constexpr ScanEntry kEntry = {ScanSource::Exact, "annudf_finish_exact"};
     return {&kEntry, 1};
   }
-  double linkMs() const override { return 140; } // Of several fields twice as long.
+  double linkMs() const override { return 140; } // Twice as long with several fields.
   Tiling tiling(const Workload &work) const override {
     return {.queries = ANNUDF_MATRIX_QUERIES,
             .segmentGroups =
@@ -357,7 +357,7 @@ private:
   uint64_t sharedBytes() const {
     return byWarps ? ANNUDF_MATRIX_MMA_SHARED_BYTES : ANNUDF_MATRIX_SHARED_BYTES;
   }
-  /// Of a row: with its squares, where coefficients are of each query.
+  /// A row's panels: with its squares, where coefficients are of each query.
   static uint64_t panels(const Workload &work) {
     return panelsOf(static_cast<uint64_t>(work.dims) * (work.ownNodes == 0 ? 1 : 2));
   }

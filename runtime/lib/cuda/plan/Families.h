@@ -162,10 +162,10 @@ inline const CudaFamily &familyOf(const ExecutionPlan &plan) {
   return static_cast<const CudaFamily &>(*plan.family);
 }
 
-/// Of a workload: 0 where rows and queries are of two types.
+/// For a workload: 0 where rows and queries are of two types.
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
 
-/// Of the metric's code for that architecture, as of Workload; 0 if it has none.
+/// The size of the metric's code for that architecture, as in Workload; 0 if it has none.
 size_t bodyBytesOf(const Artifact &metric, int sm);
 /// Whether a link for it fuses no product of the metric's with a sum, so that distances have the
 /// same bits in every kernel: our compiler has decided that.

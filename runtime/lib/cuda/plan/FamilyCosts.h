@@ -56,8 +56,8 @@ inline double shareOfMoreRows(const Workload &work) {
   return bytes > kMeasured ? 1 - kMeasured / bytes : 0;
 }
 
-/// Of a reading, lists that no query probes, where they are worth more than it costs to find them:
-/// of more rows.
+/// The share of a read that skipping lists that no query probes saves. Worth the lookup only
+/// for large indexes.
 inline double readingOfNobody(const Workload &work) {
   return shareOfMoreRows(work) * std::exp(-work.queriesPerRow());
 }

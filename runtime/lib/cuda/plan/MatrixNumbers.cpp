@@ -64,7 +64,8 @@ std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector
   using R = BoundRatio;
   BoundNumbers numbers;
   numbers.isRatio = true;
-  double ofQuery = 0, ofRow = 0, mostProduct = 0; // Of products: in squares of lengths; the most.
+  double ofQuery = 0, ofRow = 0,
+         mostProduct = 0; // Parts of products: in squares of lengths; the most.
   double ofShift = 0;
   for (size_t d = 0; d < size_t(ratio.dims); ++d) {
     const auto of = [&](R::Term term) { return ratio.of(term)[d]; };

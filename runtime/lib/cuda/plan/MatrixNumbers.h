@@ -36,7 +36,7 @@ struct BoundNumbers {
   std::vector<annudf_kernels::FormNode> nodes;
   annudf_matrix_own own = {}; ///< But for the address of `nodes`.
   float sign = 1;
-  /// Of several fields the one that bounds are of, and bits of those that are 0 beside it.
+  /// Among several fields, the one that bounds are of, and bits of those that are 0 beside it.
   uint32_t product = 0, zeros = 0;
 };
 

@@ -32,8 +32,8 @@ struct IndexBytes {
   explicit IndexBytes(const ListShape &shape);
   uint64_t all() const { return rows + ids + starts + sizes + centers + norms + fill; }
 
-  uint64_t groups = 0;     ///< Of all lists; not bytes.
-  uint64_t rows, ids;      ///< Of whole groups.
+  uint64_t groups = 0;     ///< Groups of all lists; not bytes.
+  uint64_t rows, ids;      ///< Those of whole groups.
   uint64_t starts, sizes;  ///< A number a list.
   uint64_t centers, norms; ///< Centers are padded to 16 bytes: the coarse stage reads float4.
   uint64_t fill;
@@ -64,7 +64,7 @@ public:
   uint64_t fill() const { return fill_ ? fill_->device() : 0; }
   double uploadMs() const { return uploadMs_; }
   uint64_t groups() const { return largest_.back(); }
-  /// Of the device's memory.
+  /// Device memory that it takes.
   uint64_t bytes() const;
 
 private:

@@ -40,7 +40,7 @@ struct MatrixKernels {
   };
   CUfunction largest;
   Rows plain, squares;
-  /// Of forms of one accumulator, or of normalised ones.
+  /// Kernels for forms of one accumulator, or for normalised ones.
   struct Kind {
     Kind(const Context &context, const Module &module, const std::string &prefix);
     /// What leaves the bounds of vectors of so many panels.
@@ -50,7 +50,7 @@ struct MatrixKernels {
     Kind ofEachQuery(const Module &module) const;
 
   private:
-    /// Of few panels and of more. Those of warpgroups are null but on their architecture.
+    /// For few panels and for more. Those of warpgroups are null but on their architecture.
     CUfunction byWarpgroups_[2] = {}, byWarps_[2];
   };
   Kind form, ratio, own;
@@ -70,13 +70,13 @@ public:
   const MatrixKernels::Kind &kernels() const {
     return isOwn_ ? kernels_->own : isRatio_ ? kernels_->ratio : kernels_->form;
   }
-  /// Of the kernel for queries: threads of a block, and its shared memory.
+  /// The kernel for queries has these threads a block, and this shared memory.
   unsigned queryThreads() const;
   unsigned querySharedBytes() const;
   float sign() const { return sign_; }
-  /// Of several fields the one that bounds are of.
+  /// Among several fields, the one that bounds are of.
   uint32_t product() const { return product_; }
-  /// Of the others those that are 0, as bits.
+  /// Those of the others that are 0, as bits.
   uint32_t zeros() const { return zeros_; }
 
 private:
@@ -114,8 +114,8 @@ private:
   annudf_element element_;
   const bool withSquares_;
   Squares squares_;
-  std::unique_ptr<Buffer> dims_, tileStart_, listScale_, panelBuffer_, terms_; ///< Of squares.
-  mutable std::mutex mutex_;                                                   ///< Of what follows.
+  std::unique_ptr<Buffer> dims_, tileStart_, listScale_, panelBuffer_, terms_; ///< For squares.
+  mutable std::mutex mutex_; ///< Guards what follows.
   mutable std::list<std::pair<std::string, std::shared_ptr<const BoundRows>>> recent_;
 
   /// But for the search and the form.

@@ -142,7 +142,7 @@ public:
   }
 
 private:
-  /// Of up to `perProcessor` a processor, those that its shared memory has room for at once: one
+  /// Up to `perProcessor` blocks a multiprocessor, as many as its shared memory has room for: one
   /// that began only when others end would hold its first tile back.
   uint64_t blocksThatStay(uint64_t perProcessor, uint64_t sharedBytes) const {
     return static_cast<uint64_t>(search.context.processors()) *

@@ -48,7 +48,7 @@ private:
   std::optional<NanCounter> nan_; ///< Set by prepared_, where pairs are counted.
   const PreparedPipeline prepared_;
   const uint64_t rowBytes_;
-  std::mutex mutex_; ///< Of what follows.
+  std::mutex mutex_; ///< Guards what follows.
   Workspace workspace_;
   GraphLauncher graph_;
   Places places_; ///< Those that the graph has.

@@ -37,7 +37,7 @@ std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const Sca
             });
         if (linked)
           (scan->fromDisk ? stats.diskHits : stats.links) += 1;
-        // Of a link in the background nobody was told yet. A later one does not mend it.
+        // Nobody was told yet of a link in the background. A later one does not mend it.
         if ((linked || scan->ahead) && !scan->fault.empty())
           stats.fault = scan->fault;
         return kernel;

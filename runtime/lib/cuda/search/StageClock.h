@@ -52,7 +52,7 @@ private:
   std::vector<const char *> names_;
   std::vector<StageTime> stages_;
   uint64_t rows_ = 0, evaluated_ = 0;
-  Buffer granules_; ///< Of the batch.
+  Buffer granules_; ///< The batch's.
   bool countsGranules_ = false;
 };
 

@@ -70,7 +70,7 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
         static_cast<uint32_t>(shape.tiling.panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
     work.coordinates = layout.take(queries, work.coordinateStride, 4);
     work.minima = layout.take(queries, 4, sizeof(float));
-    constexpr uint64_t kGroups = ANNUDF_MATRIX_ROWS / 32; // Of a tile; a list may end within one.
+    constexpr uint64_t kGroups = ANNUDF_MATRIX_ROWS / 32; // A tile's; a list may end within one.
     if (shape.isFiltered)
       work.terms =
           layout.take(shape.allGroups / kGroups + shape.lists, ANNUDF_MATRIX_TERMS, sizeof(float));
@@ -78,7 +78,7 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.minima = layout.take(queries, shape.groups, 4);
   }
   work.granules = shape.tiling.granules;
-  const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // Of a group.
+  const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // A group's.
   uint64_t keys = 0;
   if (__builtin_mul_overflow(shape.groups, words, &keys))
     keys = ~uint64_t(0);      // Which take() cannot count either.
@@ -97,10 +97,10 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
 } // namespace
 
 uint64_t mostTiles(const BatchShape &shape) {
-  // Of n pairs of a list of g groups, each tile but the last of a segment has tiling.queries of
+  // For n pairs of a list of g groups, each tile but the last of a segment has tiling.queries of
   // them: less than (n / queries + 1) * (g / segmentGroups + 1). Added up over the lists:
   const uint64_t queries = shape.tiling.queries, groups = shape.tiling.segmentGroups;
-  const uint64_t segments = shape.groups / groups + shape.probes; // Of one query.
+  const uint64_t segments = shape.groups / groups + shape.probes; // One query's.
   const auto all = static_cast<unsigned __int128>(shape.queries) * segments;
   const auto most = std::min(all, all / queries + shape.allGroups / groups + shape.lists);
   return static_cast<uint64_t>(std::min<unsigned __int128>(most, ~uint64_t(0)));

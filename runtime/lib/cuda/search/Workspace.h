@@ -24,8 +24,8 @@ namespace annudf::runtime::cuda {
 /// What a batch needs room for.
 struct BatchShape {
   uint64_t queries = 0, lists = 0, probes = 0;
-  uint64_t groups = 0;    ///< Of one query's probes, at most.
-  uint64_t allGroups = 0; ///< Of the index.
+  uint64_t groups = 0;    ///< Groups of one query's probes, at most.
+  uint64_t allGroups = 0; ///< Groups of the index.
   uint64_t dims = 0;
   bool isFiltered = false;
   Tiling tiling;
@@ -85,7 +85,7 @@ public:
   Buffer &pinned(size_t bytes);
   /// The counter of searches that are waited for.
   NanCounter &nan();
-  /// Of device memory, for all batches.
+  /// Device memory for all batches.
   uint64_t arenaBytes() const { return arena_ ? arena_->size() : 0; }
 
 private:

@@ -44,8 +44,8 @@ struct CaptureValue {
   std::vector<int64_t> shape; ///< Empty for a scalar.
   /// In bytes; empty: C order without gaps.
   std::vector<int64_t> strides;
-  const void *data = nullptr; ///< Of the first element; a device address in MemorySpace::Cuda.
-  uint64_t bytes = 0;         ///< Of `data`; with strides it is not looked at.
+  const void *data = nullptr; ///< The first element's; a device address in MemorySpace::Cuda.
+  uint64_t bytes = 0;         ///< The size of `data`; not read if there are strides.
   std::string origin;         ///< For messages.
   MemorySpace space = MemorySpace::Host;
   int device = 0;
@@ -63,7 +63,7 @@ struct ColumnArray {
   std::shared_ptr<const std::vector<std::byte>> values;
   int64_t entries = 0;
   std::string digest; ///< Another one for other values.
-  /// Of the values that are not NaN.
+  /// Bounds of the values that are not NaN.
   double least = std::numeric_limits<double>::infinity(),
          largest = -std::numeric_limits<double>::infinity();
   int64_t notFinite = -1; ///< The id of a row whose value is not finite; -1: all are.
@@ -124,8 +124,8 @@ public:
   /// of device memory, which is not looked at. Computed once.
   bool areMonotone() const { return areMonotone_; }
 
-  /// What the values were bound for; all empty when default-constructed. Of rows as many as all
-  /// arrays of that extent have, which may be more than were asked for.
+  /// What the values were bound for; all empty when default-constructed. There are as many rows as
+  /// all arrays of that extent have, which may be more than were asked for.
   const std::string &owner() const { return owner_; } ///< "metric 'l2'".
   const std::vector<CaptureInfo> &declared() const { return declared_; }
   const CaptureExtents &extents() const { return extents_; }
@@ -135,7 +135,7 @@ private:
     MemorySpace space = MemorySpace::Host;
     std::vector<int64_t> shape;
     std::shared_ptr<const std::vector<std::byte>> host;
-    std::string digest; ///< Of an array in host memory.
+    std::string digest; ///< For an array in host memory.
     uint64_t address = 0;
     int device = 0;
     std::shared_ptr<const void> owner;

@@ -44,10 +44,10 @@ public:
 struct BuildStats {
   double trainMs = 0; ///< With the look at all coordinates.
   double addMs = 0;   ///< Rows to their lists.
-  // Of rows in host memory.
+  // For rows in host memory.
   double copyMs = 0;          ///< The rows to the device, where all of them went at once.
   int64_t pieces = 0;         ///< In which they went to the device; 1: all at once.
-  uint64_t deviceBytes = 0;   ///< Of the device's memory that it took at most.
+  uint64_t deviceBytes = 0;   ///< The most device memory that it took.
   bool listsOnDevice = false; ///< Else it was too small for them.
 };
 

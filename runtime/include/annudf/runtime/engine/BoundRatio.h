@@ -70,7 +70,7 @@ std::optional<BoundRatio> bindRatio(const QuadraticForm &form, const BoundCaptur
 /// What one vector gives to a ratio, computed in double.
 struct RatioPart {
   double square = 0; ///< X or Y, off by (dims + 16) 2⁻⁵² of itself at most.
-  double mean = 0;   ///< Of a ratio with means, off by (dims + 1) 2⁻⁵³ of the mean of |x| at most.
+  double mean = 0;   ///< For a ratio with means, off by (dims + 1) 2⁻⁵³ of the mean of |x| at most.
   /// Whether something is said of it: the largest may be half of the limit.
   bool holds = false;
 };

@@ -30,7 +30,7 @@ public:
   int64_t bits() const { return bits_; }
   /// How many pass.
   int64_t count() const { return count_; }
-  /// Of the rows of an index that has so many, those that pass: 1 only where every id does, else an
+  /// The share of an index's rows that pass: 1 only where every id does, else an
   /// estimate from above, as ids that no row has may pass too.
   double passingShare(int64_t rows) const;
   /// Another for every filter of this process.

@@ -42,7 +42,7 @@ struct KernelKey {
   std::vector<std::string> options; ///< In order.
   // The machine.
   std::string arch;     ///< "sm_90a" with its suffix, or the processor's name.
-  std::string features; ///< Of the processor; "" for a GPU.
+  std::string features; ///< The processor's; "" for a GPU.
   uint32_t vectorBits = 0;
 
   /// SHA-256 over all fields, each length-prefixed: 64 hexadecimal digits.

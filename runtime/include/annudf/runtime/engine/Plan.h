@@ -54,7 +54,7 @@ private:
 
 using HookSet = EnumSet<annudf_hook>;
 
-/// What of a search decides how it is run.
+/// The facts about a search that decide how it is run.
 struct Workload {
   // The metric.
   HookSet hooks; ///< That it defines.
@@ -70,7 +70,8 @@ struct Workload {
   uint32_t ownNodes = 0;
   /// Whether such a form is the distance itself, without finalize, or normalised.
   bool formIsDistance = false;
-  size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
+  size_t bodyBytes =
+      0; ///< The size of its code for the machine; 0 where a backend does not look at it.
   /// Whether distances have the same bits in every kernel that its code is linked into.
   bool fusedAhead = false;
   // The index.
@@ -87,14 +88,14 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
-  /// Of the rows, those that the search's filter lets pass (RowFilter::passingShare); 1 without
+  /// The share of rows that the search's filter lets pass (RowFilter::passingShare); 1 without
   /// one.
   double pass = 1;
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 
-  /// Of groups of so many rows, those of which one passes; as if rows passed at random, which is
-  /// where fewest are left out.
+  /// The share of groups of so many rows with a row that passes; as if rows passed at random, which
+  /// is where fewest are left out.
   double groupsThatPass(int32_t rows) const;
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
@@ -115,13 +116,13 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
 struct Machine {
   int32_t arch = 0;         ///< 90 for compute capability 9.0; 0 for a CPU.
   int32_t processors = 1;   ///< Multiprocessors, or threads.
-  uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
-  /// Of memory that a batch may take for what it leaves of rows; 0: any number.
+  uint64_t sharedBytes = 0; ///< A block's; 0 for a CPU.
+  /// Memory that a batch may take for what it leaves of rows; 0: any number.
   uint64_t workspaceBytes = 0;
   bool workspaceIsAsked = false; ///< Whether somebody said so.
   // At their best, for estimates; 0: not known.
-  double memoryBytesPerMs = 0; ///< Of the device's memory.
-  double clocksPerMs = 0;      ///< Of a processor.
+  double memoryBytesPerMs = 0; ///< The device memory's bandwidth.
+  double clocksPerMs = 0;      ///< A multiprocessor's.
   // What a CPU multiplies matrices with.
   const char *products = ""; ///< A text that stays.
   /// Cost of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.

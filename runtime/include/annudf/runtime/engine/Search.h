@@ -75,7 +75,7 @@ struct SearchStats {
   double searchMs = 0;     ///< The search itself, link and upload excluded.
   std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
   std::string why = {};    ///< Why these.
-  /// Of the rows, those that the filter lets pass, as the planner counts them (Workload::pass).
+  /// The share of rows that the filter lets pass, as the planner counts them (Workload::pass).
   double passingShare = 1;
   int diskHits = 0;       ///< Kernels that this call found linked, on disk.
   std::string fault = {}; ///< Why the cache on disk was no use; "" where it was, or is off.
@@ -85,10 +85,10 @@ struct SearchStats {
   /// family "matrix", where bounds rule most out, and of rows that a CPU left before their last
   /// dimension, which count by what was computed. On a GPU these are granules of 8 rows.
   double evaluatedPerQuery = 0;
-  /// What of the metric a CPU does for one row at a time, several times slower: "computed one row
-  /// at a time: fmod"; "" where there is nothing.
+  /// The part of the metric that a CPU does for one row at a time, several times slower: "computed
+  /// one row at a time: fmod"; "" where there is nothing.
   std::string slow = {};
-  /// Of the device's memory that the workspace holds which ran the search; a later search takes it
+  /// Device memory that the workspace of this search holds; a later search takes it
   /// again. 0 on a CPU.
   uint64_t workspaceBytes = 0;
   /// Pairs of a query and a row of its probed lists that the filter lets pass. On a GPU an estimate

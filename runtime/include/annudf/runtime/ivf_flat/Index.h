@@ -91,7 +91,7 @@ class Index : public RowStore {
 public:
   Index() = default;
   explicit Index(IndexParts parts);
-  /// Of such parts without rows, and of all rows, which are on the host.
+  /// Made of such parts without rows, and of all rows, which are on the host.
   /// \param lists  of each row.
   Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
         const Progress &progress);
@@ -164,7 +164,7 @@ private:
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;
   ListCenters centers_;
-  /// Of adaptive centers the sums that they are means of; empty after load() and where a device has
+  /// The sums that adaptive centers are means of; empty after load() and where a device has
   /// the lists: these can tell.
   std::vector<double> sums_;
 };

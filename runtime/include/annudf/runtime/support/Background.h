@@ -68,7 +68,7 @@ private:
 
   const pid_t process_;
   const bool isOfProcess_;   ///< That of get().
-  mutable std::mutex mutex_; ///< Of what follows.
+  mutable std::mutex mutex_; ///< Guards all members below.
   std::condition_variable changed_;
   std::deque<Piece> pieces_; ///< The first is under way where a thread serves.
   std::set<std::string> failed_;

@@ -60,7 +60,7 @@ public:
 private:
   std::string folder_;
   uint64_t mostBytes_;
-  std::string complaint_; ///< Of a variable that says nothing sensible.
+  std::string complaint_; ///< About a variable that says nothing sensible.
 };
 
 } // namespace annudf::runtime
