@@ -62,7 +62,7 @@ private:
   annudf_ivf_flat_info info() const noexcept {
     annudf_ivf_flat_info all = {};
     all.size = sizeof all;
-    (void)annudf_ivf_flat_get(c(), &all); // Zeros of one that was moved from: zeros.
+    (void)annudf_ivf_flat_get(c(), &all); // Zeros if it was moved from.
     return all;
   }
   detail::owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
