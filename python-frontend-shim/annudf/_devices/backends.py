@@ -47,7 +47,7 @@ def tell_link(metric: str, device: Device | str, stats: SearchStats) -> None:
     if remark and (metric, remark) not in _told_slow:
         _told_slow.add((metric, remark))
         logger.warning(
-            "metric %s: %s, which is several times slower on the CPU; see Performance in the documentation",
+            "metric %s: %s, which is several times slower on the CPU; see Make it fast in the documentation",
             metric,
             remark,
         )

@@ -161,7 +161,7 @@ def test_what_is_slow_is_told_with_its_line(caplog: pytest.LogCaptureFixture) ->
         line = function.__code__.co_firstlineno + below
         assert record.getMessage() == (
             f"metric {function.__name__}: computed one row at a time: {cause} in line {line}, which is several times "
-            "slower on the CPU; see Performance in the documentation"
+            "slower on the CPU; see Make it fast in the documentation"
         )
         caplog.clear()
 
