@@ -85,7 +85,7 @@ def cpp_reference() -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Fills in tables, and turns links out of docs/ into links to copies under source/."""
+    """Fills in tables, and turns links out of docs/ into links to copies under source/, without anchors."""
     markdown = markdown.replace("<!-- functions -->", functions_table())
     if "<!-- c++ reference -->" in markdown:
         markdown = markdown.replace("<!-- c++ reference -->", cpp_reference())
@@ -102,7 +102,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return f"]({up}{copy})"
 
     outside = "../" * (page.file.src_uri.count("/") + 1)
-    return re.sub(rf"\]\(({re.escape(outside)}[^)#\s]+)\)", replace, markdown)
+    return re.sub(rf"\]\(({re.escape(outside)}[^)#\s]+)(?:#[^)\s]*)?\)", replace, markdown)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
