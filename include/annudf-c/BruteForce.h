@@ -23,14 +23,18 @@ extern "C" {
 #endif
 
 typedef struct annudf_brute_force_build_options {
-  size_t size;              /**< sizeof(annudf_brute_force_build_options).                   */
-  int32_t threads;          /**< On the host; 0: all cores.                                  */
-  int32_t missing_values;   /**< Not 0: a coordinate of floats may be NaN.                   */
+  size_t size;            /**< sizeof(annudf_brute_force_build_options).                   */
+  int32_t threads;        /**< On the host; 0: all cores.                                  */
+  int32_t missing_values; /**< Not 0: a coordinate of floats may be NaN.                   */
+  /** Not 0: rows are not copied, but stay where they are on the host, and as they are, as long as
+   * the index. A search on the host stores some 64 MiB of them at a time: for one search, or few.
+   * Who needs a list, as a GPU or annudf_ivf_flat_extend does, makes a copy. */
+  int32_t in_place;
   annudf_progress progress; /**< May be NULL; stage "add".                                  */
   void *progress_user;      /**< Handed to it.                                               */
 } annudf_brute_force_build_options;
 
-/** Stores rows for exact searches; they are needed no longer afterwards.
+/** Stores rows for exact searches; without in_place they are needed no longer afterwards.
  * \param backend  a CUDA backend: the store is on its device alone until the host needs it. Rows in
  * its memory do not leave it, rows in host memory go there a piece at a time. NULL or a CPU
  * backend: the store is in host memory, as the rows must be.
@@ -40,6 +44,7 @@ typedef struct annudf_brute_force_build_options {
  * \param options  may be NULL.
  * \param index    of one list; to be destroyed by annudf_ivf_flat_destroy.
  * \param stats    may be NULL; of a store on a device.
+ * ANNUDF_USAGE for in_place with rows or a store on a device.
  * ANNUDF_INPUT for no rows, a coordinate that is not finite, and ids that are below 0 or repeated.
  * ANNUDF_ENVIRONMENT where there is no room for all rows. */
 ANNUDF_CAPI_EXPORTED annudf_status

@@ -27,14 +27,19 @@ annudf_status annudf_brute_force_build(annudf_backend *backend, const annudf_vec
     const annudf_brute_force_build_options given = copyOptions(
         options, offsetof(annudf_brute_force_build_options, progress_user) + sizeof(void *),
         "annudf_brute_force_build_options");
+    const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
+    if (given.in_place != 0 && cudaOf(backend))
+      call.refuse("options.in_place is set, the backend is " + backend->description +
+                  "; rows in place are searched on the host: give no backend");
+    const runtime::RowsParams params = {{ids, 0},
+                                        given.missing_values != 0,
+                                        given.threads,
+                                        toProgress(given.progress, given.progress_user)};
     runtime::BuildStats cost;
-    *index =
-        new annudf_ivf_flat_index(storedRows(backend, toPlaced(call, backend, dataset, "dataset"),
-                                             {{ids, 0},
-                                              given.missing_values != 0,
-                                              given.threads,
-                                              toProgress(given.progress, given.progress_user)},
-                                             &cost));
+    *index = new annudf_ivf_flat_index(
+        given.in_place != 0
+            ? runtime::Index::overRows(rows.view, params.missingValues, params.threads, params.ids)
+            : storedRows(backend, rows, params, &cost));
     give(stats, cost);
   });
 }

@@ -218,9 +218,9 @@ class Index:
         """
 
     @staticmethod
-    def of_rows(address: int, rows: int, dims: int, element: str, ids_address: int | None = None, missing_values: bool = False, threads: int = 0, progress: Callable[[str, float], None] | None = None) -> Index:
+    def of_rows(address: int, rows: int, dims: int, element: str, ids_address: int | None = None, missing_values: bool = False, threads: int = 0, progress: Callable[[str, float], None] | None = None, owner: object | None = None) -> Index:
         """
-        All rows of the C-contiguous matrix at `address` in one list, without k-means.
+        All rows of the C-contiguous matrix at `address` in one list, without k-means. With the `owner` of the matrix it is not copied: a search on the CPU stores a piece of it at a time.
         """
 
     def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:

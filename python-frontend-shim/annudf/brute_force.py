@@ -111,12 +111,13 @@ def one_list(
     resources: Resources | None,
     progress: bool | None,
     ids: npt.NDArray[np.int64] | None = None,
+    in_place: bool = False,
 ) -> ivf_flat.Index:
     """The rows in an index that has nothing to choose from; they may have missing values if the metric says so.
 
-    `ids` are those of :func:`ids_of`.
+    `ids` are those of :func:`ids_of`; `in_place` is for one search, as of :func:`store_rows`.
     """
-    return store_rows(dataset, metric.missing_values, ids, resources, progress)
+    return store_rows(dataset, metric.missing_values, ids, resources, progress, in_place)
 
 
 @contextlib.contextmanager
@@ -251,7 +252,8 @@ def knn(
     Parameters
     ----------
     dataset : array of shape (n_rows, dim)
-        Copied; who searches it again uses :func:`build` and :func:`search`.
+        On the CPU a piece at a time is copied, on a device all rows. Use :func:`build` and :func:`search` for rows
+        that are searched again.
     queries : array of shape (n_queries, dim)
         Of the same dtype or another that the metric accepts.
     k : int, optional
@@ -300,7 +302,7 @@ def knn(
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
     numbers = ids_of(dataset, ids, check_resources(resources))
-    rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers)
+    rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers, in_place=True)
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")

@@ -96,6 +96,7 @@ struct Storing {
   bool missingValues;
   int32_t threads;
   const std::optional<ProgressFunction> &function;
+  bool inPlace = false;
 };
 
 /// \param backend  of a device; null: on the host.
@@ -106,6 +107,7 @@ static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
   options.size = sizeof options;
   options.threads = how.threads;
   options.missing_values = how.missingValues;
+  options.in_place = how.inPlace;
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
@@ -120,9 +122,9 @@ static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
 
 static Index ofRows(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                     std::optional<uintptr_t> ids, bool missingValues, int32_t threads,
-                    const std::optional<ProgressFunction> &function) {
+                    const std::optional<ProgressFunction> &function, const nb::object &owner) {
   return storeRowsOn(nullptr, vectorsAt(address, rows, dims, element),
-                     {ids, missingValues, threads, function})
+                     {ids, missingValues, threads, function, !owner.is_none()})
       .first;
 }
 
@@ -375,8 +377,11 @@ void addIndex(nb::module_ &module) {
                   "unless `train_only`. An exception of `progress` stops the work.")
       .def_static("of_rows", &ofRows, "address"_a, "rows"_a, "dims"_a, "element"_a,
                   "ids_address"_a.none() = nb::none(), "missing_values"_a = false, "threads"_a = 0,
-                  "progress"_a.none() = nb::none(),
-                  "All rows of the C-contiguous matrix at `address` in one list, without k-means.")
+                  "progress"_a.none() = nb::none(), "owner"_a.none() = nb::none(),
+                  nb::keep_alive<0, 9>(),
+                  "All rows of the C-contiguous matrix at `address` in one list, without k-means. "
+                  "With the `owner` of the matrix it is not copied: a search on the CPU stores a "
+                  "piece of it at a time.")
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
            "result"_a.none() = nb::none(), "allow_repeated_ids"_a = false,

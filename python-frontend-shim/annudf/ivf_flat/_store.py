@@ -25,8 +25,11 @@ def store_rows(
     ids: npt.NDArray[np.int64] | None,
     resources: Resources | None = None,
     progress: bool | None = None,
+    in_place: bool = False,
 ) -> Index:
     """All rows in one list, without k-means: of a device array there, without a copy on the host.
+
+    With `in_place` those that stay on the host are not copied: a search there stores a piece of them at a time.
 
     `missing_values` of a type without NaN is passed over; `ids` are distinct, 0 or above.
     """
@@ -49,7 +52,7 @@ def store_rows(
     )
     try:
         if device == CPU:
-            core = _core.Index.of_rows(*arguments)
+            core = _core.Index.of_rows(*arguments, rows.owner if in_place else None)
         else:
             stream = None if on_host else transfer.ready_stream(rows, "dataset", place)
             core, cost = backends.backend(device).store_rows(stream, *arguments)

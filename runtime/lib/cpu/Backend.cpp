@@ -27,6 +27,7 @@
 #include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "kernels/Orders.h"
@@ -396,6 +397,14 @@ void CpuBackend::search(const RowStore &index, const MetricView &metric,
                         const SearchParams &params, int64_t *ids, float *distances,
                         SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
+  if (const RowsInPlace *const rows = index.rowsInPlace()) {
+    const auto store = [&](const MatrixView &piece, int64_t first, const Progress &progress) {
+      return rows->piece(first, piece.rows, progress);
+    };
+    searchRows(*this, rows->rows(), store, {RowPieces::kBytes}, metric, captures, queries, k,
+               params, ids, distances, stats);
+    return;
+  }
   scan(index, metric, captures, queries, params,
        BestRows(k, metric.artifact.manifest.order, index.size(), ids, distances), stats);
 }

@@ -23,6 +23,10 @@ struct FoundRow {
 
 FoundRow rowOf(const RowStore &index, int64_t id) {
   FoundRow found;
+  if (const RowsInPlace *const rows = index.rowsInPlace()) {
+    const int64_t number = rows->numberOf(id);
+    return number < 0 ? found : rowOf(*rows->piece(number, 1, {}), id);
+  }
   for (uint32_t l = 0; l < index.nLists(); ++l) {
     const List &list = index.list(l);
     for (int64_t row = 0; row < list.size; ++row)

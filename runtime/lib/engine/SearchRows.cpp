@@ -23,9 +23,9 @@ class PieceSearch {
 public:
   PieceSearch(Backend &backend, const MatrixView &rows, const StorePiece &store, uint64_t halvedTo,
               const MetricView &metric, const BoundCaptures &captures, const MatrixView &queries,
-              int k, const SearchParams &params)
+              int k, const SearchParams &params, bool told)
       : backend_(backend), rows_(rows), store_(store), halvedTo_(halvedTo), metric_(metric),
-        captures_(captures), queries_(queries), k_(k), params_(params) {}
+        captures_(captures), queries_(queries), k_(k), params_(params), told_(told) {}
 
   void search(int64_t first, int64_t count);
   void take(int64_t *ids, float *distances) const {
@@ -47,6 +47,7 @@ private:
   const MatrixView &queries_;
   const int k_;
   const SearchParams &params_;
+  const bool told_;          ///< Somebody asks what it cost.
   int64_t done_ = 0;         ///< Rows.
   std::vector<int64_t> ids_; ///< Those of the pieces before, then those of a piece.
   std::vector<float> distances_;
@@ -71,7 +72,7 @@ void PieceSearch::searchWhole(int64_t first, int64_t count) {
   ids_.resize(at + results()), distances_.resize(at + results());
   SearchStats cost;
   backend_.search(*piece, metric_, captures_, queries_, k_, params, ids_.data() + at,
-                  distances_.data() + at, &cost);
+                  distances_.data() + at, told_ ? &cost : nullptr);
   const std::string family = cost_.family, why = cost_.why;
   addCost(cost_, cost);
   if (done_ == 0) {
@@ -117,7 +118,8 @@ void searchRows(Backend &backend, const MatrixView &rows, const StorePiece &stor
   if (pieces.bytes != 0 && rows.rows > 0 && results < double(rows.rows) * double(ofRow))
     count = std::max<int64_t>(
         1, rows.rows / std::max<int64_t>(k, std::max<int64_t>(1, int64_t(pieces.bytes) / ofRow)));
-  PieceSearch search(backend, rows, store, pieces.halvedTo, metric, captures, queries, k, params);
+  PieceSearch search(backend, rows, store, pieces.halvedTo, metric, captures, queries, k, params,
+                     stats != nullptr);
   for (int64_t i = 0, first = 0; i < count; ++i) {
     const int64_t last = i + 1 == count ? rows.rows : rows.rows / count * (i + 1);
     search.search(first, last - first);

@@ -105,21 +105,13 @@ int64_t checkIdsOfRows(const RowIds &ids, int64_t rows) {
   return sorted.back();
 }
 
-Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads, const RowIds &ids,
-                       const Progress &progress) {
-  const IndexParams params = paramsOfOneList(rows, missingValues, threads);
-  checkBase(rows, params, ids.first);
-  const int64_t largest = checkIdsOfRows(ids, rows.rows);
+namespace {
 
-  IndexParts parts = {rows.element, rows.dims,          rows.rows, params.metric,
-                      threads,      centerOfRows(rows), nullptr};
-  if (params.missingValues)
-    parts.fill = parts.centers;
-  Index index(std::move(parts));
-  index.largestId_ = largest;
-  List &list = index.lists_.front();
+/// All rows in one list.
+List packedList(const MatrixView &rows, const RowIds &ids, int threads, const Progress &progress) {
+  List list;
   list.size = rows.rows;
-  const int32_t words = index.words();
+  const int32_t words = wordsPerRow(rows.element, rows.dims);
   list.words.resize(static_cast<size_t>(list.groups() * kGroupRows * words));
   list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows), -1);
   // Tasks of so many rows, and so many tasks between two looks at whether to stop.
@@ -135,6 +127,82 @@ Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads, 
     });
   }
   report(progress, "add", 1);
+  return list;
+}
+
+IndexParts partsOf(const MatrixView &rows, const IndexParams &params,
+                   std::shared_ptr<ListsElsewhere> lists) {
+  IndexParts parts = {rows.element,   rows.dims,          rows.rows,       params.metric,
+                      params.threads, centerOfRows(rows), std::move(lists)};
+  if (params.missingValues)
+    parts.fill = parts.centers;
+  return parts;
+}
+
+} // namespace
+
+/// Rows that were checked.
+class BorrowedRows final : public RowsInPlace {
+public:
+  BorrowedRows(const MatrixView &rows, const IndexParams &params, const RowIds &ids,
+               int64_t largest)
+      : RowsInPlace(rows), params_(params), ids_(ids.ids, ids.ids ? ids.ids + rows.rows : ids.ids),
+        first_(ids.first), largest_(largest), size_(static_cast<uint32_t>(rows.rows)) {}
+
+  std::span<const uint32_t> sizes() const override { return {&size_, 1}; }
+  std::unique_ptr<const RowStore> piece(int64_t first, int64_t count,
+                                        const Progress &progress) const override {
+    MatrixView some = rows_;
+    some.data = static_cast<const std::byte *>(rows_.data) + first * rowBytes(rows_);
+    some.rows = count;
+    const RowIds ids = {ids_.empty() ? nullptr : ids_.data() + first, first_ + first};
+    return std::make_unique<const Index>(Index::packed(some, params_, ids, largest_, progress));
+  }
+  int64_t numberOf(int64_t id) const override {
+    if (ids_.empty())
+      return id >= first_ && id - first_ < rows_.rows ? id - first_ : -1;
+    const auto found = std::find(ids_.begin(), ids_.end(), id);
+    return found == ids_.end() ? -1 : found - ids_.begin();
+  }
+
+protected:
+  std::vector<List> fetch() override {
+    std::vector<List> lists;
+    lists.push_back(
+        packedList(rows_, {ids_.empty() ? nullptr : ids_.data(), first_}, params_.threads, {}));
+    return lists;
+  }
+
+private:
+  const IndexParams params_;
+  const std::vector<int64_t> ids_; ///< Empty: they go on from `first_`.
+  const int64_t first_, largest_;
+  const uint32_t size_;
+};
+
+Index Index::packed(const MatrixView &rows, const IndexParams &params, const RowIds &ids,
+                    int64_t largest, const Progress &progress) {
+  Index index(partsOf(rows, params, nullptr));
+  index.largestId_ = largest;
+  index.lists_.front() = packedList(rows, ids, params.threads, progress);
+  return index;
+}
+
+Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads, const RowIds &ids,
+                       const Progress &progress) {
+  const IndexParams params = paramsOfOneList(rows, missingValues, threads);
+  checkBase(rows, params, ids.first);
+  return packed(rows, params, ids, checkIdsOfRows(ids, rows.rows), progress);
+}
+
+Index Index::overRows(const MatrixView &rows, bool missingValues, int threads, const RowIds &ids) {
+  if (rows.rows > UINT32_MAX) // More than a list elsewhere may have.
+    return ofOneList(rows, missingValues, threads, ids);
+  const IndexParams params = paramsOfOneList(rows, missingValues, threads);
+  checkBase(rows, params, ids.first);
+  const int64_t largest = checkIdsOfRows(ids, rows.rows);
+  Index index(partsOf(rows, params, std::make_shared<BorrowedRows>(rows, params, ids, largest)));
+  index.largestId_ = largest;
   return index;
 }
 

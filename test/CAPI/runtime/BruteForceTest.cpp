@@ -95,6 +95,54 @@ TEST_F(CApiBruteForce, AStoreOfRowsIsSearchedAsKnnSearches) {
     }
 }
 
+/// Rows that stay where they are, which take more than one piece, are found as those of a store.
+TEST_F(CApiBruteForce, RowsInPlaceAreSearchedAsAStore) {
+  constexpr int64_t k = 9, kMany = 150'000, kWide = 128; // 73 MiB.
+  const auto many = reference::randomVectors(ANNUDF_ELEMENT_F32, kMany, kWide, 5);
+  const auto some = reference::randomVectors(ANNUDF_ELEMENT_F32, 20, kWide, 6);
+  const annudf_vectors base = vectorsOf(many), few = vectorsOf(some);
+  OwnedArtifact l2;
+  load("l2", &l2);
+  std::vector<int64_t> ids(kMany);
+  std::vector<uint8_t> pass(2 * kMany);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = int64_t(2 * (ids.size() - 1 - i)), pass[2 * i] = i % 3 != 0;
+  OwnedFilter filter;
+  ASSERT_EQ(outcome(annudf_filter_from_bytes(pass.data(), int64_t(pass.size()), &filter)), "ok");
+  annudf_ivf_flat_search_options search = {};
+  search.size = sizeof search, search.filter = filter;
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options, options.threads = 2;
+  Found found[2] = {foundFor(some, k), foundFor(some, k)};
+  OwnedIndex stores[2];
+  for (const int inPlace : {0, 1}) {
+    options.in_place = inPlace;
+    ASSERT_EQ(outcome(annudf_brute_force_build(nullptr, &base, ids.data(), &options,
+                                               &stores[inPlace], nullptr)),
+              "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, stores[inPlace], l2, nullptr, &few, k, 1,
+                                             &search, found[inPlace].ids.data(),
+                                             found[inPlace].distances.data(), nullptr)),
+              "ok");
+  }
+  EXPECT_EQ(found[0], found[1]);
+  for (const int64_t id : found[1].ids)
+    EXPECT_TRUE(id >= 0 && pass[size_t(id)]) << id;
+  // What changes it makes a copy, which the search then reads.
+  annudf_vectors more = few;
+  more.rows = 3;
+  for (const int inPlace : {0, 1}) {
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, stores[inPlace], &more, nullptr, nullptr)),
+              "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, stores[inPlace], l2, nullptr, &few, k, 1,
+                                             nullptr, found[inPlace].ids.data(),
+                                             found[inPlace].distances.data(), nullptr)),
+              "ok");
+  }
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_EQ(found[1].ids[0], 2 * kMany - 1) << "the row that is the query";
+}
+
 TEST_F(CApiBruteForce, AStoreRefuses) {
   OwnedIndex store;
   annudf_brute_force_build_options options = {};

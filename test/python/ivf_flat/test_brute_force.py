@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
+import weakref
 
 import numpy as np
 import pytest
 
 from annudf import ArgumentError, CaptureError, DtypeError, Resources, filters, ivf_flat
 from annudf.distance import pairwise_distance
+from annudf.ivf_flat._store import store_rows
 from annudf.neighbors import brute_force
 from reference import DTYPES, check, distances_of, vectors
 
@@ -256,3 +260,42 @@ def test_refused(call, kind, message):
         call()
     assert str(caught.value).startswith(message)
     assert type(caught.value) is kind
+
+
+KNN_OF_MANY_ROWS = """
+import resource
+import numpy as np
+from annudf.neighbors import brute_force
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10  # MiB
+
+rows = np.empty((600_000, 128), np.float32)  # 293 MiB
+rows[:] = np.arange(128)
+rows[123_456] += 1
+brute_force.knn(rows[:1000].copy(), rows[:4], 3)
+before = peak()
+_, found = brute_force.knn(rows, rows[123_456:123_457], 2)
+assert found[0].tolist() == [123_456, 0]
+print(peak() - before)
+"""
+
+
+def test_knn_copies_no_more_than_a_piece_of_the_rows():
+    grown = int(subprocess.run([sys.executable, "-c", KNN_OF_MANY_ROWS], check=True, capture_output=True).stdout)
+    assert grown < 150
+
+
+def test_an_index_over_rows_keeps_them():
+    rows = vectors(500, 9, "float32", 1)
+    copy = rows.copy()
+    alive = weakref.ref(copy)
+    index = store_rows(copy, False, None, in_place=True)
+    del copy
+    assert alive() is not None
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=1), index, rows[:20], 4)
+    expected = brute_force.search(brute_force.build(rows), rows[:20], 4)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    del index
+    assert alive() is None

@@ -54,7 +54,7 @@ def stats_of(device, index, queries, metric, n_probes, k=10, family=""):
     ids, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     return backends.backend(device).search(
         index._core, artifact, captures, view.address, len(queries), index.dim, ELEMENT_OF_DTYPE[view.dtype], k,
-        n_probes, ids.ctypes.data, distances.ctypes.data, None, family,
+        n_probes, ids.ctypes.data, distances.ctypes.data, None, None, family,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def stats_of(index, queries, metric, k=10, n_probes=20, chosen=None, family=""):
     bits = None if chosen is None else chosen._for_search(index._core, CPU)
     return backends.backend(CPU).search(
         index._core, artifact, captures, view.address, len(queries), index.dim, ELEMENT_OF_DTYPE[view.dtype], k,
-        n_probes, ids.ctypes.data, distances.ctypes.data, bits, family,
+        n_probes, ids.ctypes.data, distances.ctypes.data, None, bits, family,
     )  # fmt: skip
 
 

@@ -106,6 +106,11 @@ public:
   /// repeated.
   static Index ofOneList(const MatrixView &rows, bool missingValues, int threads = 0,
                          const RowIds &ids = {}, const Progress &progress = {});
+  /// The same of rows that stay where they are and as they are, as long as the index: a search on
+  /// the host stores a piece of them at a time; who asks for the list, such as a device or
+  /// extend(), makes a copy.
+  static Index overRows(const MatrixView &rows, bool missingValues, int threads = 0,
+                        const RowIds &ids = {});
   /// Adds rows. On any error the index is as before.
   /// \throws Error(Input) on an id below 0, or one that is repeated and may not be; on columns that
   /// are not the index's, or have another number of values.
@@ -154,6 +159,11 @@ public:
   std::vector<float> meanOfRows() const override;
 
 private:
+  friend class BorrowedRows;
+  /// ofOneList() of rows and ids that were checked.
+  /// \param largest  no id is above it.
+  static Index packed(const MatrixView &rows, const IndexParams &params, const RowIds &ids,
+                      int64_t largest, const Progress &progress);
   /// What follows the choice of a list for each row.
   void append(const MatrixView &rows, const NewIds &ids, const std::vector<uint32_t> &assigned,
               const Progress &progress);

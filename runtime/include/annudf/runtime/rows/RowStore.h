@@ -16,6 +16,7 @@
 #include "annudf/runtime/rows/Attachments.h"
 #include "annudf/runtime/rows/Columns.h"
 #include "annudf/runtime/support/HugePages.h"
+#include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
 #include <atomic>
@@ -68,6 +69,25 @@ private:
   std::vector<List> lists_;
 };
 
+class RowStore;
+
+/// Rows that are somebody else's memory, row-major; a list is made of all of them only where
+/// somebody asks for it. A search on the host stores a piece of them at a time.
+class RowsInPlace : public ListsElsewhere {
+public:
+  int device() const override { return -1; }
+  const MatrixView &rows() const { return rows_; }
+  /// Rows [first, first + count) in one list, with their ids.
+  virtual std::unique_ptr<const RowStore> piece(int64_t first, int64_t count,
+                                                const Progress &progress) const = 0;
+  /// Which row has the id; -1: none.
+  virtual int64_t numberOf(int64_t id) const = 0;
+
+protected:
+  explicit RowsInPlace(const MatrixView &rows) : rows_(rows) {}
+  MatrixView rows_;
+};
+
 /// 32-bit words of a row of `dims` coordinates, padded to 16 bytes.
 int32_t wordsPerRow(annudf_element element, int32_t dims);
 
@@ -104,6 +124,10 @@ public:
   const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
   /// Whether its lists are in host memory: they are not where a device made them and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
+  /// Where its rows are somebody else's memory and nobody has asked for a list of them; else null.
+  const RowsInPlace *rowsInPlace() const {
+    return onHost() ? nullptr : dynamic_cast<const RowsInPlace *>(elsewhere_.get());
+  }
   /// The CUDA device that made its lists and still has the last word on them; -1: the host has.
   int device() const { return elsewhere_ ? elsewhere_->device() : -1; }
   int threads() const { return threads_; } ///< For work on it; 0: all cores.
