@@ -223,9 +223,9 @@ class Index:
         All rows of the C-contiguous matrix at `address` in one list, without k-means. With the `owner` of the matrix it is not copied: a search on the CPU stores a piece of it at a time.
         """
 
-    def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
+    def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False, columns: Mapping[str, tuple[str, Sequence[int], bytes, str]] | None = None) -> Work:
         """
-        Adds rows; without ids they go on from `row_extent`. `result` is what the work gives.
+        Adds rows, with a value of each column for each; without ids they go on from `row_extent`. `result` is what the work gives.
         """
 
     def removing(self, ids_address: int, count: int, progress: Callable[[str, float], None] | None = None) -> Work:
@@ -293,6 +293,19 @@ class Captures:
         """
         Binds a value (element type, shape, bytes in C order, origin for messages) to each capture. In place of bytes: address, size, device and owner of an array on a device, which is used where it is.
         """
+
+def add_columns(index: Index, ids_address: int | None, columns: Mapping[str, tuple[str, Sequence[int], bytes, str]]) -> None:
+    """
+    Adds columns to an index, of as many values as it has rows; value i is for id i, or for the i-th of the ids.
+    """
+
+def columns_of(index: Index) -> list[tuple[str, str]]:
+    """Names and dtypes of an index's columns."""
+
+def bind_index(artifact: Artifact, index: Index, values: Mapping[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = 0) -> Captures:
+    """
+    As Captures.bind; captures of rows without a value read the index's columns.
+    """
 
 class SearchStats:
     """What a call cost, in milliseconds."""

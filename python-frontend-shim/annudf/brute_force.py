@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import distinct_ids
+from annudf.ivf_flat._ids import distinct_ids
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
 from annudf.ivf_flat._store import store_rows
@@ -66,6 +66,11 @@ class Index:
     def dtype(self) -> np.dtype[Any]:
         """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; of bits uint8."""
         return self._index.dtype
+
+    @property
+    def columns(self) -> dict[str, np.dtype[Any]]:
+        """Dtypes of the columns by name, as of :class:`annudf.ivf_flat.Index`."""
+        return self._index.columns
 
     @property
     def metric(self) -> Metric | str:
@@ -112,12 +117,13 @@ def one_list(
     progress: bool | None,
     ids: npt.NDArray[np.int64] | None = None,
     in_place: bool = False,
+    columns: Mapping[str, Any] | None = None,
 ) -> ivf_flat.Index:
     """The rows in an index that has nothing to choose from; they may have missing values if the metric says so.
 
     `ids` are those of :func:`ids_of`; `in_place` is for one search, as of :func:`store_rows`.
     """
-    return store_rows(dataset, metric.missing_values, ids, resources, progress, in_place)
+    return store_rows(dataset, metric.missing_values, ids, resources, progress, in_place, columns)
 
 
 @contextlib.contextmanager
@@ -140,6 +146,7 @@ def build(
     resources: Resources | None = None,
     *,
     ids: Any = None,
+    columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
     """Takes rows to be searched, by "sqeuclidean" by default.
@@ -157,6 +164,8 @@ def build(
         int64, 0 or above and different: what ``ctx.row`` is for each row, which entry of a filter is for it, and what
         a search returns for it. Default: the numbers of the rows; an array that ``ctx.row`` indexes, and a filter,
         must then have exactly as many entries as there are rows.
+    columns
+        As for :func:`annudf.ivf_flat.build`.
     resources, progress
         As for :func:`annudf.ivf_flat.build`.
 
@@ -180,7 +189,7 @@ def build(
     """
     chosen = check_metric(metric, metric_arg)
     numbers = ids_of(dataset, ids, check_resources(resources))
-    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, numbers), *chosen)
+    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, numbers, columns), *chosen)
 
 
 def search(

@@ -143,6 +143,7 @@ struct Addition {
   std::optional<ProgressFunction> function;
   nb::object result;
   bool allowRepeatedIds;
+  std::shared_ptr<const NamedValues> columns = nullptr;
 };
 
 /// \param on  where; null: on the host.
@@ -151,7 +152,8 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
   annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   nb::object result = std::move(addition.result);
   return {[=, owner = std::move(self), on = std::move(on), ids = addition.ids,
-           function = std::move(addition.function), repeated = addition.allowRepeatedIds] {
+           function = std::move(addition.function), repeated = addition.allowRepeatedIds,
+           columns = std::move(addition.columns)] {
             Progress progress(function);
             annudf_ivf_flat_extend_options options = {};
             options.size = sizeof options;
@@ -159,8 +161,12 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
             options.progress_user = &progress;
             options.allow_repeated_ids = repeated;
             const auto *numbers = reinterpret_cast<const int64_t *>(ids.value_or(0));
-            const Outcome status = withoutGil(
-                [&] { return annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options); });
+            const Outcome status = withoutGil([&] {
+              return columns
+                         ? annudf_ivf_flat_extend_columns(index, &more, numbers, columns->data(),
+                                                          columns->size(), &options)
+                         : annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options);
+            });
             progress.check(status);
           },
           std::move(result)};
@@ -169,9 +175,12 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
 static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
                       const std::string &element, std::optional<uintptr_t> ids,
                       std::optional<ProgressFunction> function, nb::object result,
-                      bool allowRepeatedIds) {
+                      bool allowRepeatedIds, const std::optional<Values> &columns) {
+  Addition addition{ids, std::move(function), std::move(result), allowRepeatedIds};
+  if (columns)
+    addition.columns = std::make_shared<const NamedValues>(*columns);
   return extendingOn(nullptr, std::move(self), vectorsAt(address, rows, dims, element),
-                     {ids, std::move(function), std::move(result), allowRepeatedIds});
+                     std::move(addition));
 }
 
 static Work extendingThere(const Backend &backend, nb::object index, Stream stream,
@@ -292,49 +301,9 @@ static int64_t rowExtent(const Index &self) {
   return extents.rows;
 }
 
-/// Address on a device, bytes, which device, and what keeps it.
-using OnDevice = std::tuple<uintptr_t, size_t, int32_t, nb::object>;
-/// Element type, shape, bytes in C order or where they are, and where the value came from.
-using Value =
-    std::tuple<std::string, std::vector<int64_t>, std::variant<nb::bytes, OnDevice>, std::string>;
-using Values = nb::typed<nb::mapping, nb::str, Value>;
-
-/// What a device array belongs to is needed no longer, says any thread.
-static void releaseObject(void *owner) {
-  if (!nb::is_alive())
-    return; // The interpreter is gone, and the object with it.
-  const nb::gil_scoped_acquire held;
-  nb::steal(static_cast<PyObject *>(owner)).reset();
-}
-
 static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
                      bool allowNonFinite, int64_t rows, int64_t queries) {
-  std::vector<std::pair<std::string, Value>> kept; // Owns what the C structs point to.
-  for (nb::handle item : values.items())
-    kept.push_back(nb::cast<std::pair<std::string, Value>>(item));
-  std::vector<annudf_capture_value> list;
-  for (const auto &[name, value] : kept) {
-    const auto &[dtype, shape, from, origin] = value;
-    annudf_capture_value one = {};
-    one.size = sizeof one;
-    one.name = name.c_str();
-    one.dtype = dtype.c_str();
-    one.shape = shape.data();
-    one.rank = static_cast<int32_t>(shape.size());
-    one.origin = origin.c_str();
-    if (const auto *bytes = std::get_if<nb::bytes>(&from)) {
-      one.data = bytes->c_str();
-      one.bytes = bytes->size();
-    } else {
-      const auto &[address, size, device, owner] = std::get<OnDevice>(from);
-      one.data = reinterpret_cast<const void *>(address);
-      one.bytes = size;
-      one.place = {ANNUDF_MEMORY_CUDA, device, 0};
-      one.owner = nb::object(owner).release().ptr();
-      one.release = &releaseObject;
-    }
-    list.push_back(one);
-  }
+  const NamedValues list(values);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
     const annudf_extents extents = {sizeof extents, dims, rows, queries};
@@ -385,11 +354,14 @@ void addIndex(nb::module_ &module) {
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
            "result"_a.none() = nb::none(), "allow_repeated_ids"_a = false,
+           "columns"_a.none() = nb::none(),
            nb::sig("def extending(self, address: int, rows: int, dims: int, element: str, "
                    "ids_address: int | None = None, progress: collections.abc.Callable[[str, "
                    "float], None] | None = None, result: object | None = None, "
-                   "allow_repeated_ids: bool = False) -> Work"),
-           "Adds rows; without ids they go on from `row_extent`. `result` is what the work gives.")
+                   "allow_repeated_ids: bool = False, columns: collections.abc.Mapping[str, "
+                   "tuple[str, collections.abc.Sequence[int], bytes, str]] | None = None) -> Work"),
+           "Adds rows, with a value of each column for each; without ids they go on from "
+           "`row_extent`. `result` is what the work gives.")
       .def("removing", &removing, "ids_address"_a, "count"_a, "progress"_a.none() = nb::none(),
            nb::sig("def removing(self, ids_address: int, count: int, progress: "
                    "collections.abc.Callable[[str, float], None] | None = None) -> Work"),

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   addDeviceUdf(module);
   addFilters(module);
   addIndex(module);
+  addColumns(module);
   addStatistics(module);
   addSearch(module);
   addArrays(module);

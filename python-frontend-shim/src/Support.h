@@ -28,6 +28,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace annudf::python {
@@ -190,6 +191,29 @@ annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const st
 
 annudf_ivf_flat_search_stats emptyStats();
 
+/// Address on a device, bytes, which device, and what keeps it.
+using OnDevice = std::tuple<uintptr_t, size_t, int32_t, nb::object>;
+/// Element type, shape, bytes in C order or where they are, and where the value came from.
+using Value =
+    std::tuple<std::string, std::vector<int64_t>, std::variant<nb::bytes, OnDevice>, std::string>;
+using Values = nb::typed<nb::mapping, nb::str, Value>;
+
+/// Named values as the C API takes them.
+class NamedValues {
+public:
+  explicit NamedValues(const Values &values);
+  NamedValues(const NamedValues &) = delete;
+  NamedValues &operator=(const NamedValues &) = delete;
+  const annudf_capture_value *data() const { return list_.data(); }
+  size_t size() const { return list_.size(); }
+
+private:
+  std::vector<std::pair<std::string, Value>> kept_; ///< Owns what the C structs point to.
+  std::vector<annudf_capture_value> list_;
+};
+
+/// The columns of an index, and captures that read them.
+void addColumns(nb::module_ &module);
 /// The builds that a backend offers.
 void addBuilds(nb::class_<Backend> &backend);
 void addCompiler(nb::module_ &module);

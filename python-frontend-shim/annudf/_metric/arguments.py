@@ -8,7 +8,7 @@ import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._core import MAX_FIELDS, MAX_NAME
-from annudf._metric.captures import DeclaredCapture, Value, check_name, in_one_axis, make_value
+from annudf._metric.captures import DeclaredCapture, DeclaredColumn, Value, check_name, in_one_axis, make_value
 from annudf._metric.extents import inferred
 from annudf._support.checks import check_bool, dtype_name, is_number, shown
 from annudf._support.options import (
@@ -25,6 +25,7 @@ from annudf._support.options import (
     WORDS,
     AccumulatorWord,
     CaptureType,
+    CaptureWord,
     Coarse,
     ElementName,
     Extent,
@@ -51,6 +52,7 @@ class Arguments:
     fields: type | None
     numerics: Numerics
     missing_values: bool = False
+    columns: dict[str, CaptureWord] = field(default_factory=dict)
 
     def captures(self, *functions: Callable[..., Any] | None, unread: Extent = "dim") -> dict[str, CaptureType]:
         """Declared types of the captures, as the functions of a metric (update, finalize) or a filter read them."""
@@ -59,7 +61,8 @@ class Arguments:
         for name, value in self.values.items():
             if 0 in extents[name]:
                 raise CaptureError(f"capture '{name}' has shape {value.shape}, which has no entries; give some")
-        return {name: CaptureType(value.element, extents[name]) for name, value in self.values.items()}
+        types = {name: CaptureType(value.element, extents[name]) for name, value in self.values.items()}
+        return types | {name: CaptureType(element, ("row",)) for name, element in self.columns.items()}
 
 
 def check_arguments(
@@ -82,6 +85,8 @@ def check_arguments(
         raise ArgumentError(f"captures is a {type(captures).__name__}, it must be a mapping of names to values")
     words, starts, named = check_accumulator(initial, accumulator, compute)
     given = dict(captures or {})
+    columns = {check_name(name): one.element for name, one in given.items() if isinstance(one, DeclaredColumn)}
+    given = {name: one for name, one in given.items() if name not in columns}
     declared = {name: one for name, one in given.items() if isinstance(one, DeclaredCapture)}
     given.update({name: one.value for name, one in declared.items()})
     values = {check_name(name): make_value(name, value, None, not finite) for name, value in given.items()}
@@ -105,6 +110,7 @@ def check_arguments(
         fields=named,
         numerics=_numerics(numerics),
         missing_values=bool(missing_values),
+        columns=columns,
     )
 
 

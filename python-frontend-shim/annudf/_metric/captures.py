@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from annudf import _arrays
 from annudf._devices import backends, transfer
-from annudf._support.checks import shown
+from annudf._support.checks import dtype_name, shown
 from annudf._support.options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
 from annudf.common import Resources
-from annudf.errors import ArgumentError, CaptureError, DeviceError
+from annudf.errors import ArgumentError, CaptureError, DeviceError, DtypeError
 
 # A truth value of a capture is an element type of its own.
 _WORDS = cast(dict[str, CaptureWord], {**_arrays.ELEMENT_OF_DTYPE, "bool": "i1"})
@@ -136,6 +136,60 @@ def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCaptur
     return DeclaredCapture(value, tuple(cast("Extent", one if isinstance(one, str) else int(one)) for one in given))
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredColumn:
+    """What :func:`column` gives."""
+
+    element: CaptureWord
+
+
+def column(dtype: npt.DTypeLike) -> DeclaredColumn:
+    """Declares a capture that ``ctx.row`` indexes without a value: searches read the column of its name of their index.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of the column, exactly: bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64.
+
+    Returns
+    -------
+    DeclaredColumn
+        For ``captures=`` of :func:`metric` and :func:`filter`.
+
+    Raises
+    ------
+    DtypeError
+        There are no such columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import annudf
+    >>> from annudf import ivf_flat
+    >>> data = np.arange(12, dtype=np.float32).reshape(6, 2)
+    >>> price = np.array([9.0, 25.0, 14.0, 30.0, 18.0, 50.0], np.float32)
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), data, columns={"price": price})
+    >>> @annudf.filter(captures={"price": ivf_flat.column("float32"), "most": 20.0})
+    ... def affordable(ctx):
+    ...     return ctx.price[ctx.row] <= ctx.most
+    >>> ivf_flat.search(ivf_flat.SearchParams(n_probes=1), index, data[5:], 2, filter=affordable)[1]
+    array([[4, 2]])
+    """
+    name = dtype_name(dtype, "dtype")
+    element = _WORDS.get(name)
+    if element is None:
+        raise DtypeError(
+            f"dtype is {name}; columns are of bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or "
+            "float64"
+        )
+    return DeclaredColumn(element)
+
+
+def name_of(element: CaptureWord) -> str:
+    """NumPy's name of an element type."""
+    return _NAMES[element]
+
+
 def check_name(name: object) -> str:
     """Raises CaptureError unless a capture can be called so."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
@@ -173,6 +227,11 @@ def make_value(
     ------
     CaptureError
     """
+    if isinstance(value, DeclaredColumn):
+        raise CaptureError(
+            f"capture '{name}' is an ivf_flat.column(...), which says when a metric is made that it has no value; "
+            "give an array"
+        )
     if isinstance(value, DeclaredCapture):
         raise CaptureError(
             f"capture '{name}' is an ivf_flat.capture(...), which says the extents when a metric is made; "

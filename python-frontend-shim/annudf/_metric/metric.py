@@ -8,7 +8,7 @@ import functools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,10 @@ from annudf._metric.explain import Explained
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
+from annudf._metric.unbound import check_columns, refuse_queries, refuse_rows, refuse_unbound
 from annudf._support import fork
 from annudf._support.checks import check_path, dtype_name
-from annudf._support.options import METRIC_OF_COARSE
+from annudf._support.options import METRIC_OF_COARSE, CaptureType
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError, DtypeError
 
@@ -339,21 +340,32 @@ class Metric(OnVectors, Explained):
         """
         # Neither changes, so all but the first search with them asks no more than whether they are long enough.
         key = (device, index.element, index.dims)
+        if self._columns:
+            check_columns(self, index)
         found = self._prepared.get(key)
         if found is None:
-            found = self._prepared[key] = self._prepare(*key)
+            found = self._prepared[key] = self._prepare(*key, index)
         if self._queries not in (_NONE, queries):
-            self._refuse_queries(queries)
+            refuse_queries(self, queries)
         if self._rows != _NONE and self._rows < (rows := index.row_extent):
-            self._refuse_rows(rows)
+            refuse_rows(self, rows)
         return found
 
-    def _prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures | None]:
+    @functools.cached_property
+    def _columns(self) -> dict[str, CaptureType]:
+        """The captures without a value that may be columns of an index."""
+        declared = self._definition.captures
+        return {name: one for name, one in declared.items() if name not in self._values and one.extents == ("row",)}
+
+    def _prepare(
+        self, device: Device, element: str, dims: int, index: Index | None = None
+    ) -> tuple[Artifact, Captures | None]:
+        """Without an index, whose columns captures may be, all captures need values."""
         from annudf import _core
 
         self._check_element(DTYPE_OF_ELEMENT[element])
         artifact = self._artifact_for(device)  # Which says it where an array is indexed by too few axes.
-        self._check_values(dims)
+        self._check_values(dims, index is not None)
         there = any(not isinstance(value.source, bytes) for value in self._values.values())
         key = (artifact.digest, dims, device if there else None)
         with self._lock:
@@ -366,9 +378,13 @@ class Metric(OnVectors, Explained):
                 self._rows, self._queries = self._lengths()
                 if self._queries == 0:
                     return artifact, None
-                bound = _core.Captures.bind(
-                    artifact, dims, values, self._allow_non_finite, max(self._rows, 0), max(self._queries, 0)
-                )
+                of_queries = max(self._queries, 0)
+                if index is not None and self._columns:
+                    bound = _core.bind_index(artifact, index, values, self._allow_non_finite, of_queries)
+                else:
+                    bound = _core.Captures.bind(
+                        artifact, dims, values, self._allow_non_finite, max(self._rows, 0), of_queries
+                    )
                 self._bound[key] = bound
         return artifact, bound
 
@@ -395,14 +411,13 @@ class Metric(OnVectors, Explained):
             raise DtypeError(f"{self._noun} '{self.name}' does not accept vectors of {dtype}; it accepts {names}")
         return element
 
-    def _check_values(self, dims: int) -> None:
+    def _check_values(self, dims: int, has_columns: bool) -> None:
         for name, declared in self._definition.captures.items():
             value = self._values.get(name)
+            if value is None and has_columns and name in self._columns:
+                continue
             if value is None:
-                raise CaptureError(
-                    f"capture '{name}' ({declared}) of {self._noun} '{self.name}' has no value; "
-                    f"give it one by .bind({name}=...)"
-                )
+                refuse_unbound(self, name)
             for axis, (extent, length) in enumerate(zip(declared.extents, value.shape, strict=True)):
                 if extent == "dim" and length != dims:
                     where = f" in axis {axis}" if len(declared.extents) > 1 else ""
@@ -415,6 +430,8 @@ class Metric(OnVectors, Explained):
         """For how many rows the captures suffice, and for how many queries they are; `_NONE` without such."""
         rows, queries, first = _NONE, _NONE, ""
         for name, declared in self._definition.captures.items():
+            if name not in self._values:
+                continue
             length = 0 if declared.scalar else self._values[name].shape[0]
             if declared.extents[:1] == ("row",):
                 rows = length if rows == _NONE else min(rows, length)
@@ -426,25 +443,6 @@ class Metric(OnVectors, Explained):
             elif declared.extents[:1] == ("query",):
                 queries, first = length, name
         return rows, queries
-
-    def _first(self, symbol: str, fits: Callable[[int], bool]) -> tuple[str, str]:
-        """The first capture of that extent whose length does not fit, and what a message says of it."""
-        for name, declared in self._definition.captures.items():
-            if declared.extents[:1] == (symbol,) and not fits(self._values[name].shape[0]):
-                shape = self._values[name].shape
-                return name, f"capture '{name}' ({declared}) of {self._noun} '{self.name}' has shape {shape}"
-        raise AssertionError(f"the captures of extent {symbol} fit")
-
-    def _refuse_rows(self, rows: int) -> NoReturn:
-        _, who = self._first("row", lambda length: length >= rows)
-        raise CaptureError(f"{who}, the largest id of the index is {rows - 1}; give at least {rows} entries, one an id")
-
-    def _refuse_queries(self, queries: int) -> NoReturn:
-        name, who = self._first("query", lambda length: length == queries)
-        raise CaptureError(
-            f"{who}, this search has {queries} {'query' if queries == 1 else 'queries'}; give one entry a query, "
-            f"by .bind({name}=...)"
-        )
 
     # --- Of Python --------------------------------------------------------------------------------
 

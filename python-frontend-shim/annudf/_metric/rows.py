@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from annudf._metric.captures import Value
 from annudf._metric.metric import Metric
+from annudf._metric.unbound import refuse_rows
 
 
 def entries_by_row(metric: Metric) -> Iterator[tuple[str, str, int]]:
@@ -49,7 +50,7 @@ def for_rows(metric: Metric, ids: npt.NDArray[np.int64]) -> Metric | None:
     """
     extent = int(ids.max()) + 1 if len(ids) else 0
     if any(length < extent for _, _, length in entries_by_row(metric)):
-        metric._refuse_rows(extent)
+        refuse_rows(metric, extent)
     return _with_entries(metric, "row", ids) if metric.properties.row_only_indexes else None
 
 

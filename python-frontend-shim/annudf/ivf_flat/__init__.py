@@ -6,7 +6,7 @@ Names, arguments and defaults are those of ``cuvs.neighbors.ivf_flat`` and of th
 there, so code that was written for those runs with the import changed. What is not available yet is refused by name.
 """
 
-from annudf._metric.captures import capture
+from annudf._metric.captures import capture, column
 from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.loading import load_metric
@@ -39,6 +39,7 @@ __all__ = [
     "SearchStats",
     "build",
     "capture",
+    "column",
     "cuda_source_metric",
     "evaluate",
     "extend",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from annudf._support.options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._columns import column_values, dtype_of_column
+from annudf.ivf_flat._ids import given_ids
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._rows import Ids
 
@@ -91,6 +94,13 @@ class Index:
         return self._core.missing_values
 
     @property
+    def columns(self) -> dict[str, np.dtype[Any]]:
+        """Dtypes of the columns by name: values that every vector has, which captures and filters read."""
+        from annudf import _core
+
+        return {name: dtype_of_column(dtype) for name, dtype in _core.columns_of(self._core)}
+
+    @property
     def centers(self) -> npt.NDArray[np.float32]:
         """Centers of the lists, float32 of shape (n_lists, dim); a copy."""
         return self._core.centers()
@@ -158,6 +168,7 @@ def build(
     resources: Resources | None = None,
     *,
     device_memory_limit: int | None = None,
+    columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
     """Clusters vectors into lists.
@@ -176,6 +187,10 @@ def build(
         Bytes that the build of a host array on a device may use there. With less than the vectors and the lists take
         the vectors go there a piece at a time, and with less than the lists take these stay on the host; the index is
         the same. Default: nine tenths of what is free.
+    columns : mapping of str to array of shape (n_rows,), optional
+        A value of each vector, by name: bool, integers or floats. The index keeps them with the vectors, through
+        :func:`extend`, :func:`remove`, :func:`save` and :func:`load`. A metric or filter whose capture is
+        ``column(dtype)`` reads the column of its name. Lists that a device built come to the host.
     progress : bool, optional
         True shows a progress bar, False none. Default: one if it takes longer than half a second and standard error
         is a terminal.
@@ -206,7 +221,7 @@ def build(
     """
     if not isinstance(index_params, IndexParams):
         raise ArgumentError(f"index_params is {class_of(index_params)}, it must be an ivf_flat.IndexParams")
-    return build_of(index_params, dataset, resources, progress, True, device_memory_limit)
+    return build_of(index_params, dataset, resources, progress, True, device_memory_limit, columns)
 
 
 def build_of(
@@ -216,6 +231,7 @@ def build_of(
     progress: bool | None = None,
     strictly: bool = False,
     device_memory_limit: int | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> Index:
     """As :func:`build`; unless `strictly`, ``missing_values`` of a type without NaN is passed over."""
     from annudf import _core
@@ -238,6 +254,9 @@ def build_of(
                 "device_memory_limit is for a dataset in host memory whose index is built on a device, "
                 f"resources=Resources(device='cuda'); the dataset is on {rows.device}"
             )
+    if columns is not None and not index_params.add_data_on_build:
+        raise ArgumentError("columns are given and add_data_on_build is False; give them to extend(), with the vectors")
+    values = None if columns is None else column_values(columns, rows.shape[0])
     bar = ProgressBar(progress)
     options = _core.BuildOptions(
         n_lists=n_lists,
@@ -266,6 +285,8 @@ def build_of(
                 *cost[:4],
                 "device" if cost[4] else "host",
             )
+        if values:
+            _core.add_columns(core, None, values)
     except InputError as error:
         raise array_at_fault(error, "dataset") from None
     finally:
@@ -280,6 +301,7 @@ def extend(
     resources: Resources | None = None,
     *,
     allow_repeated_ids: bool = False,
+    columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
     """Adds vectors to an index, in place. Lists that a device built and has stay there, and are extended there.
@@ -298,6 +320,9 @@ def extend(
     allow_repeated_ids : bool, default False
         Whether ids may be given twice, or be in the index already. A search then reports an id once for each vector
         that has it.
+    columns : mapping of str to array of shape (n_rows,), optional
+        Values of the new vectors, of each column of the index and of its dtype. An index that never had vectors takes
+        any, as :func:`build` does.
     progress : bool, optional
         As in :func:`build`.
 
@@ -322,9 +347,10 @@ def extend(
     rows = rows_of(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
     ids = None
     if new_indices is not None:
-        ids = _ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
+        ids = given_ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
+    values = None if columns is None else column_values(columns, rows.shape[0])
     bar = ProgressBar(progress)
-    there = _lists_there(core.device, rows, place)
+    there = None if values else _lists_there(core.device, rows, place)
     if there is None:
         rows = transfer.to_host(rows, "new_vectors", place)
     arguments = (
@@ -338,7 +364,7 @@ def extend(
         repeated,
     )
     if there is None:
-        work = core.extending(*arguments)
+        work = core.extending(*arguments, values)
     else:
         stream = None if rows.device == CPU else transfer.ready_stream(rows, "new_vectors", place)
         work = backends.backend(there).extending(core, stream, *arguments)
@@ -420,7 +446,7 @@ def remove(
     place = check_resources(resources)
     if isinstance(ids, (list, tuple)) and not ids:
         ids = np.empty(0, np.int64)  # To NumPy an empty list has a dtype: float64.
-    gone = _ids(ids, "ids", place, None, "of one dimension, one id a vector")
+    gone = given_ids(ids, "ids", place, None, "of one dimension, one id a vector")
     bar = ProgressBar(progress)
     there = _lists_there(core.device, gone, place)
     arguments = (gone.address, gone.shape[0], bar)
@@ -446,37 +472,3 @@ def rows_of(
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
     return rows
-
-
-_INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
-
-
-def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | None, expected: str) -> View:
-    """The ids as int64 in host memory, or ArgumentError; `shape` None is any of one axis."""
-    ids = _arrays.view(array, name, resources.stream)
-    if ids.shape != shape if shape is not None else len(ids.shape) != 1:
-        raise ArgumentError(f"argument '{name}' has shape {ids.shape}, it must be {expected}")
-    _arrays.check_dtype(ids, name, _INTEGERS)
-    ids = transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
-    host = transfer.as_numpy(ids)
-    largest = np.iinfo(np.int64).max
-    if host.dtype == np.uint64 and bool((host > largest).any()):
-        at = int(np.flatnonzero(host > largest)[0])
-        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are at most {largest}")
-    if bool((host < 0).any()):
-        at = int(np.flatnonzero(host < 0)[0])
-        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
-    return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
-
-
-def distinct_ids(array: Any, name: str, resources: Resources, rows: int) -> npt.NDArray[np.int64]:
-    """One id a row, each another, or ArgumentError."""
-    ids = transfer.as_numpy(_ids(array, name, resources, (rows,), f"({rows},), one id a row"))
-    order = np.argsort(ids, kind="stable")
-    twice = np.flatnonzero(ids[order[1:]] == ids[order[:-1]])
-    if len(twice):
-        first, second = order[twice[0]], order[twice[0] + 1]
-        raise ArgumentError(
-            f"argument '{name}' has the id {ids[first]} at {first} and at {second}; give each row an id of its own"
-        )
-    return ids

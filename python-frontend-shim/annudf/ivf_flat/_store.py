@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from annudf._devices import backends, transfer
 from annudf._support.log import ProgressBar, logger
 from annudf.common import Resources, check_resources
 from annudf.errors import InputError
+from annudf.ivf_flat._columns import column_values
 from annudf.ivf_flat._index import Index, array_at_fault, rows_of
 from annudf.ivf_flat._rows import Ids
 
@@ -26,6 +28,7 @@ def store_rows(
     resources: Resources | None = None,
     progress: bool | None = None,
     in_place: bool = False,
+    columns: Mapping[str, Any] | None = None,
 ) -> Index:
     """All rows in one list, without k-means: of a device array there, without a copy on the host.
 
@@ -39,6 +42,7 @@ def store_rows(
     rows = rows_of(dataset, "dataset", place)
     on_host = rows.device == CPU
     device = (place.device or CPU) if on_host else rows.device
+    values = None if columns is None else column_values(columns, rows.shape[0])
     bar = ProgressBar(progress)
     arguments = (
         rows.address,
@@ -59,6 +63,8 @@ def store_rows(
             logger.debug(
                 "%d vectors stored on %s in %.1f ms, copied from the host in %.1f ms", rows.shape[0], device, *cost[1:3]
             )
+        if values:
+            _core.add_columns(core, None if ids is None else ids.ctypes.data, values)
     except InputError as error:
         raise array_at_fault(error, "dataset") from None
     finally:

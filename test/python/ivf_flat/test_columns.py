@@ -1,0 +1,264 @@
+# Part of the annudf project. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Columns of an index against the same values as arrays that ids index, to the bit."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import annudf
+from annudf import brute_force, ivf_flat
+
+DIM = 8
+
+
+def age_of(ids):
+    return ((ids * 37) % 101 / 8).astype(np.float32)
+
+
+def group_of(ids):
+    return (ids % 7).astype(np.int16)
+
+
+def columns_of(ids):
+    return {"age": age_of(ids), "group": group_of(ids)}
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32)})
+def in_update(x, y, acc, ctx):
+    return acc + (x - y) ** 2 * ctx.age[ctx.row]
+
+
+def decayed(acc, ctx):
+    return acc * (1.0 + ctx.rate * ctx.age[ctx.row])
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32), "rate": 0.25}, finalize=decayed)
+def in_finalize(x, y, acc, ctx):
+    return acc + (x - y) ** 2
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32)})
+def beside_the_id(x, y, acc, ctx):
+    return acc + abs(x - y) + ctx.age[ctx.row] + (ctx.row % 3)
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32), "price": np.arange(100000, dtype=np.float32) % 13})
+def beside_an_array(x, y, acc, ctx):
+    return acc + (x - y) ** 2 + ctx.age[ctx.row] * ctx.price[ctx.row]
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32), "group": ivf_flat.column(np.int16)}, dtype="float64")
+def of_two(x, y, acc, ctx):
+    return acc + ((x - y) ** 2 + ctx.age[ctx.row] if ctx.group[ctx.row] > 2 else abs(x - y))
+
+
+def l2_of_two(acc, ctx):
+    return math.sqrt(acc) + ctx.age[ctx.row]
+
+
+@annudf.metric(captures={"age": ivf_flat.column(np.float32)}, finalize=l2_of_two)
+def rooted(x, y, acc, ctx):
+    return acc + (x - y) ** 2
+
+
+METRICS = (in_update, in_finalize, beside_the_id, beside_an_array, of_two, rooted)
+
+
+@annudf.filter(captures={"group": ivf_flat.column(np.int16), "most": np.int16(3)})
+def few(ctx):
+    return ctx.group[ctx.row] <= ctx.most
+
+
+def vectors(count, seed):
+    return np.random.default_rng(seed).integers(-30, 30, (count, DIM)).astype(np.float32)
+
+
+def with_arrays(one, extent):
+    """The same metric or filter with values that ids index."""
+    ids = np.arange(extent)
+    named = {"age": age_of(ids), "group": group_of(ids)}
+    unbound = (one._metric if isinstance(one, ivf_flat.CodeFilter) else one)._columns
+    return one.bind(**{name: named[name] for name in unbound})
+
+
+def found(index, metric, n_queries, k=12, **arguments):
+    family = arguments.pop("family", None)
+    params = ivf_flat.SearchParams(n_probes=arguments.pop("n_probes", 4), metric=metric, family=family)
+    queries = vectors(n_queries, 99)
+    distances, ids = ivf_flat.search(params, index, queries, k, **arguments)
+    return distances.view(np.uint32).tolist(), ids.tolist()
+
+
+def compare(index):
+    extent = index._core.row_extent
+    for metric in METRICS:
+        explicit = with_arrays(metric, extent)
+        for n_queries in (1, 9):
+            for kept in (None, few):
+                bound = None if kept is None else with_arrays(kept, extent)
+                for n_probes in (3, index.n_lists):
+                    ours = found(index, metric, n_queries, filter=kept, n_probes=n_probes)
+                    assert ours == found(index, explicit, n_queries, filter=bound, n_probes=n_probes), metric.name
+    group = group_of(np.array(found(index, in_update, 9, filter=few)[1]))
+    assert (group <= 3).all()
+
+
+@pytest.fixture
+def index():
+    params = ivf_flat.IndexParams(n_lists=7, kmeans_n_iters=4)
+    return ivf_flat.build(params, vectors(400, 1), columns=columns_of(np.arange(400)))
+
+
+@pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
+def test_searches_are_those_with_arrays(index, tmp_path):
+    assert index.columns == {"age": np.dtype(np.float32), "group": np.dtype(np.int16)}
+    compare(index)
+    rng = np.random.default_rng(3)
+    ids = rng.permutation(np.arange(1000, 1300))
+    ivf_flat.extend(index, vectors(300, 2), ids, columns=columns_of(ids))
+    compare(index)
+    assert ivf_flat.remove(index, rng.permutation(np.concatenate([ids, np.arange(400)]))[:333]) == 333
+    compare(index)
+    ivf_flat.save(tmp_path / "index", index)
+    loaded = ivf_flat.load(tmp_path / "index")
+    assert loaded.columns == index.columns
+    compare(loaded)
+    compare(pickle.loads(pickle.dumps(index)))
+    ids = np.arange(5000, 5040)
+    ivf_flat.extend(loaded, vectors(40, 4), ids, columns=columns_of(ids))
+    compare(loaded)
+
+
+def test_families_and_prepared_searches(index):
+    for metric in (in_finalize, rooted):
+        explicit = with_arrays(metric, 400)
+        expected = found(index, explicit, 50)
+        for family in ("groups", "matrix"):
+            try:
+                assert found(index, explicit, 50, family=family) == expected
+            except annudf.ArgumentError:  # Not of this form, or this machine.
+                continue
+            assert found(index, metric, 50, family=family) == expected
+    queries = vectors(3, 5)
+    params = ivf_flat.SearchParams(n_probes=3, metric=in_update)
+    ready = ivf_flat.prepare(params, index, queries, 4)
+    np.testing.assert_array_equal(ready(queries)[1], ivf_flat.search(params, index, queries, 4)[1])
+
+
+def test_exact_search(index):
+    data, ids = vectors(200, 7), np.random.default_rng(8).permutation(np.arange(300, 500))
+    for given in (None, ids):
+        numbers = np.arange(200) if given is None else given
+        held = brute_force.build(data, metric=in_update, ids=given, columns=columns_of(numbers))
+        assert held.columns["group"] == np.int16
+        extent = int(numbers.max()) + 1
+        arrays = brute_force.build(data, metric=with_arrays(in_update, extent), ids=given)
+        for kept in (None, few):
+            ours = brute_force.search(held, data[:5], 6, prefilter=kept)
+            bound = None if kept is None else with_arrays(kept, extent)
+            theirs = brute_force.search(arrays, data[:5], 6, prefilter=bound)
+            np.testing.assert_array_equal(ours[0].view(np.uint32), theirs[0].view(np.uint32))
+            np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64"])
+def test_every_dtype(dtype):
+    values = (np.arange(60) % 2).astype(dtype)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(60, 1), columns={"odd": values})
+    assert index.columns == {"odd": np.dtype(dtype)}
+
+    @annudf.filter(captures={"odd": ivf_flat.column(dtype)})
+    def odd(ctx):
+        return float(ctx.odd[ctx.row]) > 0.5
+
+    ids = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, vectors(4, 2), 30, filter=odd)[1]
+    assert (np.sort(ids, 1) == np.arange(1, 60, 2)).all()
+
+
+def test_a_value_comes_before_a_column(index):
+    zeros = in_update.bind(age=np.zeros(400, np.float32))
+    assert set(np.array(found(index, zeros, 2)[0]).ravel()) == {0}
+
+
+def test_ids_of_several_rows(index):
+    ivf_flat.extend(index, vectors(1, 3), [5], allow_repeated_ids=True, columns=columns_of(np.array([6])))
+    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id 5"):
+        found(index, beside_the_id, 1)
+
+
+def refusal(call):
+    with pytest.raises(annudf.Error) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_columns_are_refused_by_name(index):
+    params, data = ivf_flat.IndexParams(n_lists=2), vectors(20, 1)
+
+    def built(columns):
+        return refusal(lambda: ivf_flat.build(params, data, columns=columns))
+
+    assert built([1]) == "columns is a list, it must be a mapping of names to arrays"
+    assert built({"age": np.zeros(19)}) == "columns['age'] has shape (19,), it must be (20,), one value a vector"
+    assert built({"age": np.zeros((20, 1))}) == (
+        "columns['age'] has shape (20, 1), it must be (20,), one value a vector"
+    )
+    assert built({"a b": np.zeros(20)}) == "column name 'a b' is no identifier of letters, digits and _"
+    assert "column 'age' has dtype complex128" in built({"age": np.zeros(20, complex)})
+    train = ivf_flat.IndexParams(n_lists=2, add_data_on_build=False)
+    assert refusal(lambda: ivf_flat.build(train, data, columns={})) == (
+        "columns are given and add_data_on_build is False; give them to extend(), with the vectors"
+    )
+
+    def extended(columns):
+        return refusal(lambda: ivf_flat.extend(index, data[:2], columns=columns))
+
+    assert extended(None) == (
+        "column 'age' (f32) of the index is not given for the new rows; give it a value for each of them"
+    )
+    two = columns_of(np.arange(2))
+    assert extended({"age": two["age"]}).startswith("column 'group' (i16) of the index is not given")
+    assert extended(two | {"age": np.zeros(2)}) == "column 'age' is f64, that of the index is f32; convert it first"
+    assert extended(two | {"size": np.zeros(2)}) == (
+        "column 'size' is none of the index, which has age (f32), group (i16)"
+    )
+    assert len(index) == 400
+
+
+def test_captures_without_a_column_are_refused(index):
+    plain = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(20, 1))
+    assert refusal(lambda: found(plain, in_update, 1, 3)) == (
+        "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...), or build the "
+        "index with columns={'age': ...}; it has none"
+    )
+    found(index, in_update, 1)
+    wide = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(20, 1), columns={"age": np.zeros(20)})
+    assert refusal(lambda: found(wide, in_update, 1, 3)) == (
+        "capture 'age' (row x f32) of metric 'in_update' has no value, and column 'age' of the index is f64; build "
+        "the index with an array of float32"
+    )
+    assert refusal(lambda: in_update(np.zeros(DIM), np.zeros(DIM))) == (
+        "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...)"
+    )
+    assert refusal(lambda: in_update.bind(age=ivf_flat.column("float32"))).startswith(
+        "capture 'age' is an ivf_flat.column(...)"
+    )
+    assert refusal(lambda: ivf_flat.column("complex128")).startswith("dtype is complex128; columns are of bool")
+
+
+def test_values_that_are_not_finite_are_refused_where_they_are_read():
+    age = np.zeros(20, np.float32)
+    age[7] = np.nan
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(20, 1), columns={"age": age})
+    assert "column 'age' of the index, which metric 'in_update' takes, is not finite for the row with id 7" in refusal(
+        lambda: found(index, in_update, 1, 3)
+    )
+
+    @annudf.filter(captures={"age": ivf_flat.column("float32")}, allow_non_finite=True)
+    def known(ctx):
+        return ctx.age[ctx.row] == ctx.age[ctx.row]
+
+    ids = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, vectors(1, 2), 20, filter=known)[1]
+    assert sorted(ids[0].tolist()) == [-1, *(i for i in range(20) if i != 7)]
