@@ -37,10 +37,10 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_i
  * is for row i. The first rows of an index without columns decide which ones it has. ANNUDF_INPUT
  * naming a column that is missing, unknown, of another dtype, or has another number of values.
  * An index with columns is extended by this function only. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_columns(
-    annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
-    const annudf_capture_value *values, size_t count,
-    const annudf_ivf_flat_extend_options *options);
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_extend_columns(annudf_ivf_flat_index *index, const annudf_vectors *rows,
+                               const int64_t *ids, const annudf_capture_value *values, size_t count,
+                               const annudf_ivf_flat_extend_options *options);
 
 typedef struct annudf_column {
   size_t size;                    /**< Set by the caller: sizeof(annudf_column).             */
@@ -59,10 +59,10 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_
  * among the values reads the column of its name, of its element type. The captures follow the
  * index: after an extend or a remove they are for the rows that there are then.
  * \param queries  extent `query`; 0 if no capture has it. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_captures_bind_index(
-    const annudf_artifact *artifact, const annudf_ivf_flat_index *index, int64_t queries,
-    const annudf_capture_value *values, size_t count, const annudf_captures_options *options,
-    annudf_captures **captures);
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_captures_bind_index(const annudf_artifact *artifact, const annudf_ivf_flat_index *index,
+                           int64_t queries, const annudf_capture_value *values, size_t count,
+                           const annudf_captures_options *options, annudf_captures **captures);
 
 #ifdef __cplusplus
 } // extern "C"

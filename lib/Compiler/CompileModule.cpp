@@ -112,12 +112,10 @@ public:
       return std::nullopt;
     }
     if (stage == Stage::Properties) {
-      auto formula = dyn_cast<ir::MetricOp>(metric.getOperation());
-      if (!formula)
+      if (isa<ir::FunctionOp>(metric.getOperation()))
         return messages.refuse("'" + metric.getSymName().str() +
-                               "' is no metric, and properties "
-                               "are of a metric's formula");
-      code = propertiesToJson(formula, messages);
+                               "' is a function, and properties are of a metric or a filter");
+      code = propertiesToJson(metric, messages);
       return std::nullopt;
     }
     CodeTarget target = options.target;

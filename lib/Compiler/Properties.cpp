@@ -42,6 +42,21 @@ static const char *keyOf(Property property) {
 /// Names come from sources of other people.
 static json::Value textOf(const std::string &text) { return json::fixUTF8(text); }
 
+/// Whether the id of a row is nothing but the index of captures with an entry a row: of rows with
+/// other ids, and captures with their entries, the results are the same.
+static bool rowOnlyIndexes(ir::UdfOpInterface udf) {
+  bool isOnly = true;
+  udf->getParentOp()->walk([&](ir::IndexOp index) { // Helpers may read it, too.
+    if (index.getKind() == ir::ScanIndex::Row)
+      isOnly &= llvm::all_of(index->getUses(), [](OpOperand &use) {
+        auto load = dyn_cast<ir::LoadOp>(use.getOwner());
+        return load && load.getCapture().getType().getExtents().front() ==
+                           ir::CaptureType::kRow; // Which no other axis can be (C9).
+      });
+  });
+  return isOnly;
+}
+
 namespace {
 
 class Writer {
@@ -53,9 +68,10 @@ public:
     json::Array fields;
     for (const FieldProperties &field : properties.fields)
       fields.push_back(fieldOf(field, properties.coefficients));
-    json::Object all{{"metric", textOf(metric.getSymName().str())},
-                     {"fields", std::move(fields)},
-                     {"row_only_indexes", rowOnlyIndexes()}};
+    json::Object all{
+        {"metric", textOf(metric.getSymName().str())},
+        {"fields", std::move(fields)},
+        {"row_only_indexes", rowOnlyIndexes(cast<ir::UdfOpInterface>(metric.getOperation()))}};
     const FormProof proof = proveForm(metric);
     if (!proof.form) {
       all["quadratic"] = lost("no form", proof.why, proof.at);
@@ -67,21 +83,6 @@ public:
   }
 
 private:
-  /// Whether the id of a row is nothing but the index of captures with an entry a row: of rows with
-  /// other ids, and captures with their entries, the distances are the same.
-  bool rowOnlyIndexes() {
-    bool isOnly = true;
-    metric->getParentOp()->walk([&](ir::IndexOp index) { // Helpers may read it, too.
-      if (index.getKind() == ir::ScanIndex::Row)
-        isOnly &= llvm::all_of(index->getUses(), [](OpOperand &use) {
-          auto load = dyn_cast<ir::LoadOp>(use.getOwner());
-          return load && load.getCapture().getType().getExtents().front() ==
-                             ir::CaptureType::kRow; // Which no other axis can be (C9).
-        });
-    });
-    return isOnly;
-  }
-
   static json::Object proved(const std::string &text, bool isExact,
                              const std::vector<Condition> &conditions) {
     json::Array where;
@@ -145,9 +146,13 @@ private:
 
 } // namespace
 
-std::string compiler::propertiesToJson(ir::MetricOp metric, const Messages &messages) {
+std::string compiler::propertiesToJson(ir::UdfOpInterface udf, const Messages &messages) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << json::Value(Writer(metric, messages).run());
+  if (auto metric = dyn_cast<ir::MetricOp>(udf.getOperation()))
+    os << json::Value(Writer(metric, messages).run());
+  else
+    os << json::Value(json::Object{{"filter", textOf(udf.getSymName().str())},
+                                   {"row_only_indexes", rowOnlyIndexes(udf)}});
   return text;
 }

@@ -16,9 +16,10 @@
 
 namespace annudf::compiler {
 
-/// JSON of what annudf-infer-properties says, and of what is not proved why and where:
-/// docs/spec/numerics.md, "As data", has its fields. The module must have been verified.
-std::string propertiesToJson(ir::MetricOp metric, const Messages &messages);
+/// JSON of what annudf-infer-properties says of a metric, and of what is not proved why and where:
+/// docs/spec/numerics.md, "As data", has its fields, and those of a filter. The module must have
+/// been verified.
+std::string propertiesToJson(ir::UdfOpInterface udf, const Messages &messages);
 
 } // namespace annudf::compiler
 

@@ -189,7 +189,7 @@ def build(
     """
     chosen = check_metric(metric, metric_arg)
     numbers = ids_of(dataset, ids, check_resources(resources))
-    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, numbers, columns), *chosen)
+    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, numbers, columns=columns), *chosen)
 
 
 def search(

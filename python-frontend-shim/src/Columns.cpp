@@ -78,11 +78,11 @@ static std::vector<std::pair<std::string, std::string>> columnsOf(const Index &i
 }
 
 static Captures bindIndex(const Artifact &artifact, const Index &index, const Values &values,
-                          bool allowNonFinite, int64_t queries) {
+                          bool allowNonFinite, int64_t queries, bool rowOnlyIndexes) {
   const NamedValues list(values);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
-    const annudf_captures_options options = {sizeof options, allowNonFinite};
+    const annudf_captures_options options = {sizeof options, allowNonFinite, rowOnlyIndexes};
     return annudf_captures_bind_index(artifact.handle.get(), index.handle.get(), queries,
                                       list.data(), list.size(), &options, &captures);
   });
@@ -102,13 +102,17 @@ void addColumns(nb::module_ &module) {
       "Adds columns to an index, of as many values as it has rows; value i is for id i, or "
       "for the i-th of the ids.");
   module.def("columns_of", &columnsOf, "index"_a, "Names and dtypes of an index's columns.");
-  module.def("bind_index", &bindIndex, "artifact"_a, "index"_a, "values"_a,
-             "allow_non_finite"_a = false, "queries"_a = 0,
-             nb::sig("def bind_index(artifact: Artifact, index: Index, values: "
-                     "collections.abc.Mapping[str, tuple[str, collections.abc.Sequence[int], bytes "
-                     "| tuple[int, int, int, object], str]], allow_non_finite: bool = False, "
-                     "queries: int = 0) -> Captures"),
-             "As Captures.bind; captures of rows without a value read the index's columns.");
+  module.def(
+      "bind_index", &bindIndex, "artifact"_a, "index"_a, "values"_a, "allow_non_finite"_a = false,
+      "queries"_a = 0, "row_only_indexes"_a = false,
+      nb::sig("def bind_index(artifact: Artifact, index: Index, values: "
+              "collections.abc.Mapping[str, tuple[str, collections.abc.Sequence[int], bytes | "
+              "tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = "
+              "0, row_only_indexes: bool = "
+              "False) "
+              "-> Captures"),
+      "As Captures.bind; captures of rows without a value read the index's columns, in the "
+      "order of its rows where the metric's row is nothing but their index.");
 }
 
 } // namespace annudf::python

@@ -401,7 +401,7 @@ TEST(CApiCompiler, PropertiesThatAreNotProved) {
   EXPECT_FALSE(field.contains("coefficients"));
   EXPECT_EQ(propertiesOf("annudf.filter @odd {\n  annudf.keep {\n"
                          "    %0 = arith.constant true\n    annudf.yield %0 : i1\n  }\n}\n"),
-            "compile: test.mlir: 'odd' is no metric, and properties are of a metric's formula");
+            R"({"filter":"odd","row_only_indexes":true})");
 }
 
 TEST(CApiCompiler, StagesWithLibNvvm) {

@@ -20,7 +20,8 @@
 namespace annudf::test {
 
 /// Replaces the header of a file and seals it again; the sections stay.
-inline std::string withIndexHeader(const std::string &bytes, const std::function<void(nlohmann::json &)> &change) {
+inline std::string withIndexHeader(const std::string &bytes,
+                                   const std::function<void(nlohmann::json &)> &change) {
   uint32_t size;
   std::memcpy(&size, bytes.data() + 12, 4);
   nlohmann::json header = nlohmann::json::from_cbor(bytes.substr(64, size));

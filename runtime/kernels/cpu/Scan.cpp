@@ -104,7 +104,7 @@ ANNUDF_INLINE void fetch(uintptr_t address) {
 /// Rows of one group, and how many dims they have.
 struct Group {
   const uint32_t *words;
-  const int64_t *ids;
+  const int64_t *ids, *numbers; ///< The latter are what hooks get.
   uint32_t valid; ///< A bit for each row that exists and may be found.
   int32_t dims;
   int existing; ///< Rows, the first ones; others fill the group.
@@ -118,14 +118,14 @@ template <class Hooks, int Tile, int Rows> struct Block {
   const Coordinate *x[Tile];
   const uint32_t *integers[Tile];
   int32_t query[Tile];
-  const int64_t *ids;
+  const int64_t *numbers;
   int32_t dims, list;
   const uint64_t *slots;
   Word acc[Tile][Form::kWords][Rows]; // Rows are lanes, so a word of all of them together.
 
   /// \param which  of the scan's queries those of this block.
   ANNUDF_INLINE Block(const annudf_cpu_scan &s, const Group &group, int row, const int32_t *which)
-      : ids(group.ids + row), dims(group.dims), list(s.list), slots(s.slots) {
+      : numbers(group.numbers + row), dims(group.dims), list(s.list), slots(s.slots) {
 #pragma unroll
     for (int t = 0; t < Tile; ++t) {
       x[t] = static_cast<const Coordinate *>(s.x[which[t]]);
@@ -166,8 +166,8 @@ template <class Hooks, int Tile, int Rows> struct Block {
       for (int t = 0; t < Tile; ++t) {
         Word words[Form::kWords];
         load(t, r, words);
-        Form::update(Hooks::update, words, coordinateOfQuery(t, dim), coordinate, dim, dims, ids[r],
-                     query[t], list, slots);
+        Form::update(Hooks::update, words, coordinateOfQuery(t, dim), coordinate, dim, dims,
+                     numbers[r], query[t], list, slots);
         store(t, r, words);
       }
     }
@@ -225,7 +225,7 @@ template <class Hooks, int Tile, int Rows> struct Block {
         Word words[Form::kWords];
         load(t, r, words);
         distances[t][row + r] =
-            Form::finalize(Hooks::finalize, words, dims, ids[r], query[t], list, slots);
+            Form::finalize(Hooks::finalize, words, dims, numbers[r], query[t], list, slots);
       }
   }
 };
@@ -376,7 +376,7 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   const int32_t known = annudf_cpu_dims();
   const int32_t dims = known != 0 ? known : s.dims;
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
-  int64_t tailIds[ANNUDF_CPU_GROUP_ROWS];
+  int64_t tailIds[ANNUDF_CPU_GROUP_ROWS], tailNumbers[ANNUDF_CPU_GROUP_ROWS];
   // Constants by the time this is optimised: without tiles their copies of the hooks go.
   const bool tiles = annudf_cpu_tile() == kTile, abandons = annudf_cpu_abandons() != 0;
   int32_t depth = 0;
@@ -391,16 +391,22 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
     const uint32_t pass = s.pass ? s.pass[begin / ANNUDF_CPU_GROUP_ROWS] : ~uint32_t(0);
     if (pass == 0)
       continue;
-    Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords, s.ids + begin, pass, dims,
+    Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords,
+                s.ids + begin,
+                s.numbers + begin,
+                pass,
+                dims,
                 ANNUDF_CPU_GROUP_ROWS};
     if (s.size - begin < ANNUDF_CPU_GROUP_ROWS) {
       // Padding rows run through the hooks as well: as an existing row, so that no
       // capture is read outside its extent.
       group.existing = int(s.size - begin);
       group.valid &= (uint32_t(1) << group.existing) - 1;
-      for (int r = 0; r < ANNUDF_CPU_GROUP_ROWS; ++r)
+      for (int r = 0; r < ANNUDF_CPU_GROUP_ROWS; ++r) {
         tailIds[r] = group.ids[r < group.existing ? r : 0];
-      group.ids = tailIds;
+        tailNumbers[r] = group.numbers[r < group.existing ? r : 0];
+      }
+      group.ids = tailIds, group.numbers = tailNumbers;
     }
     const int64_t later = begin / ANNUDF_CPU_GROUP_ROWS + far;
     ahead.next =
@@ -433,7 +439,7 @@ template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) 
 template <class Hooks, int Rows> ANNUDF_INLINE void explain(const annudf_cpu_scan &s) {
   constexpr int kWords = Hooks::Form::kWords;
   const int32_t perWord = elementsPerWord(annudf1_row_element()), first = 0;
-  const Group group{s.rows, s.ids, 1, s.dims, 1};
+  const Group group{s.rows, s.ids, s.numbers, 1, s.dims, 1};
   Block<Hooks, 1, Rows> b(s, group, 0, &first);
   auto *seen = static_cast<typename Hooks::Word *>(s.sink);
   const auto keep = [&] {

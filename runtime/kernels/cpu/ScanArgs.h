@@ -44,6 +44,9 @@ struct annudf_cpu_scan {
   const uint32_t *rows;  /**< The list's words, as RowStore.h lays them out. */
   const uint32_t *ahead; /**< Fetched towards the end of the list, not read: rows of the next. */
   const int64_t *ids;    /**< Source ids, padded to whole groups. */
+  /** What hooks get as row, of each: the ids, or where captures are in another order the places of
+   * the rows there. */
+  const int64_t *numbers;
   int64_t size;          /**< Rows that exist, at least 1; or 0, as above. */
   /** Of each group, bit r: row r may be found. Null: all may. */
   const uint32_t *pass;

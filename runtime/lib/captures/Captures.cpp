@@ -288,6 +288,15 @@ bool BoundCaptures::hasColumns() const {
                      [](const Value &value) { return value.isColumn; });
 }
 
+bool BoundCaptures::takeAnyOrder() const {
+  if (!rowOnlyIndexes_)
+    return false;
+  for (size_t i = 0; i < size(); ++i)
+    if (!isColumn(i) && hasExtent({declared_[i]}, ExtentBound::Rows))
+      return false;
+  return true;
+}
+
 BoundCaptures
 BoundCaptures::withColumns(const std::function<ColumnArray(const CaptureInfo &)> &arrayOf) const {
   BoundCaptures bound = *this;

@@ -20,11 +20,11 @@
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"
 #include "cpu/search/Results.h"
+#include "cpu/search/SlotColumns.h"
 #include "cpu/search/StageTimer.h"
 #include "cpu/search/Tally.h"
 
 #include "annudf/runtime/coarse/Coarse.h"
-#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/engine/SearchRows.h"
@@ -48,8 +48,8 @@ namespace {
 
 using namespace cpu;
 
-std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
-  std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
+Slots slotsOf(const BoundCaptures &captures) {
+  Slots slots{};
   for (size_t i = 0; i < captures.size(); ++i) {
     if (captures.space(i) != MemorySpace::Host)
       throw Error(ErrorKind::Usage,
@@ -162,7 +162,7 @@ template <class Results> struct CpuBackend::OneQuery {
   const RowStore &index;
   const Batch &batch;
   const SearchParams &params;
-  const uint64_t *slots;
+  const SlotColumns &columns;
   const ScanKernel &kernel;
   const MatrixScan *matrix;
   Results &results;
@@ -177,7 +177,7 @@ template <class Results> struct CpuBackend::OneQuery {
     float limit = results.tighten(query);
     annudf_cpu_scan scan{};
     scan.x = &x, scan.integers = &integers, scan.query = &number;
-    scan.slots = slots;
+    scan.slots = columns.slots();
     scan.limit = &limit;
     scan.push = Sink<Results>::take, scan.sink = &sink;
     Tally::Nan nan(tally);
@@ -204,7 +204,7 @@ template <class Results> struct CpuBackend::OneQuery {
 
 template <class Results>
 void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const {
-  const auto &[index, batch, params, slots, kernel, products, results, tally] = one;
+  const auto &[index, batch, params, columns, kernel, products, results, tally] = one;
   const MatrixScan *const matrix = way.matrix;
   const std::vector<Task> tasks = tasksOf(index, batch, threads_);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
@@ -217,6 +217,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     integers[i] = batch.coordinates.integers(batch.pairs[i]);
     number[i] = int32_t(params.firstQuery + batch.first + batch.pairs[i]);
   }
+  const std::vector<int64_t> numbers = columns.numbersFor(tasks);
   std::vector<std::vector<float>> limits(threads_);
   std::vector<std::vector<uint32_t>> passing(threads_);
   std::vector<MatrixScan::Workspace> work(matrix ? threads_ : 0);
@@ -242,7 +243,8 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     scan.x = &x[begin];
     scan.integers = &integers[begin];
     scan.query = &number[begin];
-    scan.slots = slots;
+    Slots own;
+    columns.place(scan, task, numbers, own);
     scan.limit = limit.data();
     scan.block = abandon.block();
     scan.left = &abandon.left;
@@ -332,15 +334,17 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   bool compiled = false;
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
-  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
+  const SlotColumns columns(ofStore, slotsOf(captures));
   Workload work = workloadOf(manifest, index, queries.rows, k, params);
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   work.rowsAreKept = mayKeepRows() != KeepRows::None;
   const Machine machine = this->machine();
   HostResources resources({index, metric, captures, queries.element, int32_t(params.firstQuery),
-                           *kernel, slots.data(), machine});
+                           *kernel, columns.slots(), machine});
   const ExecutionPlan plan = makePlan(families(), work, machine, resources);
   MatrixScan *const matrix = resources.matrix();
+  if (matrix)
+    matrix->numberBySlot(columns.firstSlots());
   const auto started = std::chrono::steady_clock::now();
   StageTimer stage(params.timeStages);
   const uint32_t nProbes = probesOf(index, params.candidates);
@@ -367,8 +371,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
     results.begin(first, batch.size, threads_);
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
-    ListScan<Results> scan(*this,
-                           {index, batch, params, slots.data(), *kernel, matrix, results, tally},
+    ListScan<Results> scan(*this, {index, batch, params, columns, *kernel, matrix, results, tally},
                            batch, probes, abandon, reporter, stage);
     familyOf(plan).run(scan, plan.workOf(batch.size));
     scanned += scan.rows, byScan += scan.unbounded;

@@ -104,7 +104,7 @@ Explanation explain(const MetricView &metric, const BoundCaptures &captures,
 
   annudf_cpu_scan scan{};
   scan.rows = scan.ahead = group.data();
-  scan.ids = ids.data();
+  scan.ids = scan.numbers = ids.data();
   scan.size = 1;
   scan.words = words;
   scan.dims = row.dims;

@@ -176,16 +176,18 @@ Implementation::Ready Implementation::prepare(const RowStore &index, const Metri
   std::optional<uint64_t> lists;
   if (given) // Queries have numbers from firstQuery on, the table begins with the first.
     lists = given->device() - static_cast<uint64_t>(params.firstQuery) * probes * sizeof(uint32_t);
-  return {copy,
-          there,
-          filter,
-          given,
-          {plan, *context_, kernels_, *copy, there->slots, filter ? filter->device() : 0,
-           queries.element, manifest.order, manifest.coarse, manifest.coarseOrder,
-           static_cast<uint32_t>(wanted.columns), probes, areRanked(index, params.candidates),
-           wanted.every(), manifest.packed && manifest.packed->negated,
-           isBound ? std::move(found.bound) : nullptr, lists},
-          std::move(kernels)};
+  Ready ready{copy,
+              there,
+              filter,
+              given,
+              {plan, *context_, kernels_, *copy, there->slots, filter ? filter->device() : 0,
+               queries.element, manifest.order, manifest.coarse, manifest.coarseOrder,
+               static_cast<uint32_t>(wanted.columns), probes, areRanked(index, params.candidates),
+               wanted.every(), manifest.packed && manifest.packed->negated,
+               isBound ? std::move(found.bound) : nullptr, lists},
+              std::move(kernels)};
+  ready.pipeline.rowsAreSlots = ofStore.bySlot();
+  return ready;
 }
 
 } // namespace annudf::runtime::cuda

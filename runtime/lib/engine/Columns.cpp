@@ -60,8 +60,9 @@ NewColumns::Values valuesOf(const std::string &name, const CaptureValue &given) 
   return values;
 }
 
-std::string keyOf(const RowStore &store, const std::string &column) {
-  return "column " + column + " by id, " + std::to_string(store.columnsNumber());
+std::string keyOf(const RowStore &store, const std::string &column, bool bySlot) {
+  return "column " + column + (bySlot ? " by slot, " : " by id, ") +
+         std::to_string(store.columnsNumber());
 }
 
 struct AttachedColumn : IndexAttachment {
@@ -104,8 +105,22 @@ ColumnArray byId(const RowStore &store, size_t c) {
       seen[id] = true;
     }
   array.values = std::move(values);
-  array.digest = keyOf(store, column.name) + " of " + std::to_string(store.generation());
-  measure(array, column.element, store, c);
+  return array;
+}
+
+/// The values of a list after those of the list before, each list's padded to whole groups.
+ColumnArray bySlotOf(const RowStore &store, size_t c) {
+  const size_t size = bytesOf(store.columns()[c].element);
+  ColumnArray array;
+  for (const List &list : store.lists())
+    array.entries += list.groups() * kGroupRows;
+  auto values = std::make_shared<std::vector<std::byte>>(size_t(array.entries) * size);
+  std::byte *to = values->data();
+  for (const List &list : store.lists()) {
+    std::copy(list.columns[c].begin(), list.columns[c].end(), to);
+    to += size_t(list.groups() * kGroupRows) * size;
+  }
+  array.values = std::move(values);
   return array;
 }
 
@@ -113,7 +128,8 @@ ColumnArray byId(const RowStore &store, size_t c) {
 
 NewColumns newColumns(const std::map<std::string, CaptureValue> &values) {
   if (values.size() > kMaxColumns)
-    throw Error(ErrorKind::Input, std::to_string(values.size()) + " columns; an index has at most " +
+    throw Error(ErrorKind::Input, std::to_string(values.size()) +
+                                      " columns; an index has at most " +
                                       std::to_string(kMaxColumns));
   NewColumns columns;
   for (const auto &[name, value] : values)
@@ -130,29 +146,43 @@ ColumnTypes columnTypes(const RowStore &store) {
 
 StoreCaptures::StoreCaptures(const RowStore &store, const Manifest &manifest,
                              const BoundCaptures &captures)
-    : given_(captures) {
+    : store_(store), given_(captures) {
   if (!captures.hasColumns())
     return;
+  bySlot_ = captures.takeAnyOrder();
   const ColumnTypes types = columnTypes(store);
   own_ = captures.withColumns([&](const CaptureInfo &capture) {
     if (const std::optional<std::string> fault = faultOfColumn(capture, &types))
       throw Error(ErrorKind::Usage, std::string(manifest.noun()) + " '" + manifest.name +
-                                        "' takes capture '" + capture.name +
-                                        "' of the index" + *fault);
-    const auto c = static_cast<size_t>(findColumn(store.columns(), capture.name) -
-                                       store.columns().data());
+                                        "' takes capture '" + capture.name + "' of the index" +
+                                        *fault);
+    const auto c =
+        static_cast<size_t>(findColumn(store.columns(), capture.name) - store.columns().data());
     bool made = false;
     return store.attachments()
         .get<AttachedColumn>(
-            keyOf(store, capture.name),
+            keyOf(store, capture.name, bySlot_),
             [&] {
               auto attached = std::make_shared<AttachedColumn>();
-              attached->array = byId(store, c);
+              attached->array = bySlot_ ? bySlotOf(store, c) : byId(store, c);
+              attached->array.digest =
+                  keyOf(store, capture.name, bySlot_) + " of " + std::to_string(store.generation());
+              measure(attached->array, capture.element, store, c);
               return attached;
             },
             made)
         ->array;
   });
+}
+
+std::vector<int64_t> StoreCaptures::firstSlots() const {
+  std::vector<int64_t> first;
+  if (!bySlot_)
+    return first;
+  first.push_back(0);
+  for (uint32_t l = 0; l < store_.nLists(); ++l)
+    first.push_back(first.back() + store_.list(l).groups() * kGroupRows);
+  return first;
 }
 
 } // namespace annudf::runtime

@@ -62,7 +62,7 @@ inline std::vector<std::vector<float>> scanEvery(const runtime::cpu::ScanKernel 
   annudf_cpu_scan scan{};
   scan.rows = index.list(0).words.data();
   scan.ahead = scan.rows;
-  scan.ids = index.list(0).ids.data();
+  scan.ids = scan.numbers = index.list(0).ids.data();
   scan.size = index.size();
   scan.words = index.words();
   scan.dims = index.dims();

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Support/TestFiles.h"
 #include "annudf/runtime/engine/Columns.h"
+#include "Support/TestFiles.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "runtime/IndexFileTesting.h"
 #include "runtime/TestData.h"
@@ -46,8 +46,8 @@ NewColumns columnsOf(const std::vector<int64_t> &ids) {
     one.bytes = from.size() * sizeof(from[0]), one.origin = "a test";
     return one;
   };
-  return newColumns({{"rank", value("i16", rank)}, {"age", value("f64", age)},
-                     {"old", value("b1", old)}});
+  return newColumns(
+      {{"rank", value("i16", rank)}, {"age", value("f64", age)}, {"old", value("b1", old)}});
 }
 
 std::vector<int64_t> idsFrom(int64_t first, int64_t count) {
@@ -187,8 +187,9 @@ TEST(Columns, OfSeveralRowsWithOneIdCannotBeAdded) {
   Index index = built(base);
   const int64_t twice = 7;
   index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 1, 4).view(), {&twice, true});
-  EXPECT_EQ(errorOf([&] { index.addColumns(columnsOf(idsFrom(0, 41))); }),
-            "columns: several rows of the index have id 7; give columns to extend(), with the rows");
+  EXPECT_EQ(
+      errorOf([&] { index.addColumns(columnsOf(idsFrom(0, 41))); }),
+      "columns: several rows of the index have id 7; give columns to extend(), with the rows");
 }
 
 /// The file of an index with columns, and what reading a changed one says.

@@ -163,6 +163,7 @@ struct annudf_scan_args {
   uint64_t nan;    ///< annudf_nan *; 0: nobody counts.
   uint32_t order;  ///< enum annudf_order.
   uint32_t packedNegated; ///< Whether a packed sum is subtracted.
+  uint32_t rowsAreSlots; ///< Whether hooks get a row's place among `ids` as its number, not its id.
 };
 
 struct annudf_finish_args {

@@ -35,13 +35,15 @@ struct Hooks {
     row = __ldg(reinterpret_cast<const long long *>(index.ids) + group * 32 + place);
     if (!passes(args.scan, true, row))
       return ANNUDF_KEY_NONE;
+    const int64_t number =
+        args.scan.rowsAreSlots ? static_cast<int64_t>(group * 32 + place) : row; // As hooks get it.
     const Block block = blockOf(args.scan, list);
     const int own[1] = {query()};
     Acc acc[1] = {};
     init(acc[0], block.dims, own[0], block.list, block.slots);
-    updateFull(block, 0, block.fullChunks, chunks, row, own, acc);
-    updateEnd<1>(block, chunks, row, own[0], 0, acc[0]);
-    const float distance = ::finalize(acc[0], block.dims, row, own[0], block.list, block.slots);
+    updateFull(block, 0, block.fullChunks, chunks, number, own, acc);
+    updateEnd<1>(block, chunks, number, own[0], 0, acc[0]);
+    const float distance = ::finalize(acc[0], block.dims, number, own[0], block.list, block.slots);
     if (counts && distance != distance)
       addNan(args.scan, 1, own[0], row);
     return annudfKeyOf(distance, static_cast<int>(args.scan.order));

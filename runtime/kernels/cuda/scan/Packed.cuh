@@ -167,14 +167,15 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int place = part * 8 + lane / 4, row = rowAt(place);
-      const int64_t id =
-          __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + row < segment.size ? row : 0));
+      const long long *at = segment.idAt(of, row);
+      const int64_t number =
+          args.rowsAreSlots ? at - reinterpret_cast<const long long *>(args.index.ids) : __ldg(at);
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int q = firstQuery + j;
         const Acc acc = joined(args, first[j], tile.acc[g * 2 + part / 2][part % 2 * 2 + j],
                                fixed.own[q], ownRows[g * 32 + place]);
-        const float distance = finalize(acc, fixed.dims, id, static_cast<int>(fixed.query[q]),
+        const float distance = finalize(acc, fixed.dims, number, static_cast<int>(fixed.query[q]),
                                         fixed.list, fixed.slots);
         key[j][part] = found >> row & 1 ? annudfKeyOf(distance, static_cast<int>(args.order))
                                         : ANNUDF_KEY_NONE;

@@ -38,7 +38,7 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
   const int begin = min(warp * share, block.fullChunks), end = min(begin + share, block.fullChunks);
   for (uint32_t g = blockIdx.y; g < rows.groups; g += gridDim.y) {
     bool found;
-    const int64_t row = rows.id(g, found);
+    const int64_t row = rows.number(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) { // The same for every warp.
       if (warp == 0)
         skipGroup<1>(args, g, lane, 1, out);

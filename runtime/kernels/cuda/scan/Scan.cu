@@ -48,7 +48,7 @@ __device__ __forceinline__ void scanPair(const annudf_scan_args &args, uint32_t 
   for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < rows.groups;
        g += rows.step) {
     bool found;
-    const int64_t row = rows.id(g, found);
+    const int64_t row = rows.number(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
       skipGroup<1>(args, g, lane, 1, out);
       continue;

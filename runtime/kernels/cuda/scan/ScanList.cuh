@@ -321,21 +321,21 @@ struct ListRows {
     return reinterpret_cast<const uint4 *>(args.index.rows) +
            (static_cast<uint64_t>(firstGroup) + g) * args.index.chunks * 32 + (threadIdx.x & 31);
   }
-  /// Padding runs through the hooks as a row that exists, so that no capture is read outside its
-  /// extent.
-  __device__ __forceinline__ int64_t id(uint32_t g, bool &found) const {
+  /// The number of a row, as hooks get it. Padding runs through the hooks as a row that exists, so
+  /// that no capture is read outside its extent.
+  __device__ __forceinline__ int64_t number(uint32_t g, bool &found) const {
     const uint32_t lane = threadIdx.x & 31;
     const bool exists = g * 32 + lane < size;
-    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) +
-                              (static_cast<uint64_t>(firstGroup) + g) * 32 + (exists ? lane : 0));
+    const uint64_t slot = (static_cast<uint64_t>(firstGroup) + g) * 32 + (exists ? lane : 0);
+    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + slot);
     found = passes(args, exists, row);
-    return row;
+    return args.rowsAreSlots ? static_cast<int64_t>(slot) : row;
   }
   /// The warp's first group from `g` on with a row that may be found.
   __device__ __forceinline__ uint32_t next(uint32_t g) const {
     bool found = true;
     for (; args.filter != 0 && g < groups; g += step) {
-      (void)id(g, found);
+      (void)number(g, found);
       if (__any_sync(0xFFFFFFFFu, found))
         break;
     }

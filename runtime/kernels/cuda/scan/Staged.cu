@@ -107,20 +107,10 @@ struct Cut {
   __device__ int firstGroup(int warp) const { return warp / (kWarps >> shift) * kTileGroups; }
 };
 
-/// The list of an item and its part of it.
-struct Segment {
-  const uint4 *rows; ///< Rows of its first group.
-  const long long *ids;
-  int list, dims, chunks;
-  int words;       ///< Words of a row in a stage.
-  uint32_t size;   ///< Rows from its first on.
-  uint32_t groups; ///< Groups of the segment.
-};
-
 /// A thread's register tile.
 struct Tile {
   Partial acc[kTileQueries][kTileGroups];
-  int64_t row[kTileGroups];
+  int64_t row[kTileGroups]; ///< As hooks get it.
   bool found[kTileGroups];
   bool any; ///< Whether the warp has a row that may be found, and a query.
 };
@@ -191,17 +181,18 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   bool found = false;
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g) {
-    // Padding runs through the hooks as a row that exists, so that no capture is read outside its
-    // extent.
-    const uint32_t of = min(group + g, segment.groups - 1);
-    tile.row[g] =
-        __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + lane < segment.size ? lane : 0));
+    tile.row[g] = __ldg(segment.idAt(group + g, lane));
     tile.found[g] = group + g < segment.groups && (group + g) * 32 + lane < segment.size;
   }
   if (args.filter != 0) // A branch for all of them: mostly there is none.
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g)
       tile.found[g] = passes(args, tile.found[g], tile.row[g]);
+  if (args.rowsAreSlots)
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g)
+      tile.row[g] =
+          segment.idAt(group + g, lane) - reinterpret_cast<const long long *>(args.index.ids);
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g)
     found |= tile.found[g];

@@ -47,6 +47,23 @@ template <int kNewest> __device__ __forceinline__ void waitForCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
 }
 
+/// The list of an item and its part of it.
+struct Segment {
+  const uint4 *rows; ///< Rows of its first group.
+  const long long *ids;
+  int list, dims, chunks;
+  int words;       ///< Words of a row in a stage.
+  uint32_t size;   ///< Rows from its first on.
+  uint32_t groups; ///< Groups of the segment.
+
+  /// Where the id of a row is. Padding, and groups past the last, run through the hooks as rows
+  /// that exist, so that no capture is read outside its extent.
+  __device__ __forceinline__ const long long *idAt(uint32_t group, int row) const {
+    const uint32_t of = min(group, groups - 1);
+    return ids + uint64_t(of) * 32 + (of * 32 + row < size ? row : 0);
+  }
+};
+
 /// Elements of one row on their way to a stage.
 struct Raw {
   uint4 part[2];

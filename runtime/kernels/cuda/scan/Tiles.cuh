@@ -74,7 +74,7 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
   placesOf(args, pair, query, out);
   for (uint32_t g = first; g < rows.groups; g += rows.step) {
     bool found;
-    const int64_t row = rows.id(g, found);
+    const int64_t row = rows.number(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
       skipGroup<N>(args, g, lane, count, out);
       continue;

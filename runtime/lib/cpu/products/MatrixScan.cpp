@@ -89,24 +89,25 @@ private:
     const uint32_t pass = uint32_t(1) << (row % kGroupRows);
     scan_.rows = block_.rows + int64_t(group) * block_.words * kGroupRows;
     scan_.ids = block_.ids + int64_t(group) * kGroupRows;
+    scan_.numbers = block_.numbers + int64_t(group) * kGroupRows;
     scan_.size = std::min<int64_t>(kGroupRows, block_.size - int64_t(group) * kGroupRows);
     scan_.pass = &pass;
     kernel_.run(scan_);
   }
 
   void together(const int32_t *rows, int32_t count) {
-    int64_t ids[kGroupRows];
+    int64_t ids[kGroupRows], numbers[kGroupRows];
     work_.words.resize(size_t(block_.words) * kGroupRows);
     for (int32_t i = 0; i < count; ++i) {
       const uint32_t *from = block_.rows +
                              rows[i] / kGroupRows * int64_t(block_.words) * kGroupRows +
                              rows[i] % kGroupRows;
-      ids[i] = block_.ids[rows[i]];
+      ids[i] = block_.ids[rows[i]], numbers[i] = block_.numbers[rows[i]];
       for (int32_t w = 0; w < block_.words; ++w)
         work_.words[size_t(w) * kGroupRows + size_t(i)] = from[int64_t(w) * kGroupRows];
     }
     scan_.rows = work_.words.data();
-    scan_.ids = ids;
+    scan_.ids = ids, scan_.numbers = numbers;
     scan_.size = count;
     scan_.pass = nullptr;
     kernel_.run(scan_);
@@ -236,7 +237,7 @@ void MatrixScan::run(const ScanKernel &kernel, const annudf_cpu_scan &scan, cons
   for (int64_t begin = 0; begin < scan.size; begin += rows) {
     annudf_cpu_scan block = scan;
     block.rows = scan.rows + begin * scan.words;
-    block.ids = scan.ids + begin;
+    block.ids = scan.ids + begin, block.numbers = scan.numbers + begin;
     block.size = std::min(rows, scan.size - begin);
     if (begin + rows < scan.size)
       block.ahead = scan.rows + (begin + rows) * scan.words;
@@ -457,11 +458,11 @@ float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annud
               [](const auto &a, const auto &b) { return a.lower < b.lower; });
   const int64_t words = index.words();
   work.words.resize(size_t(words) * kGroupRows);
-  int64_t ids[kGroupRows];
+  int64_t ids[kGroupRows], numbers[kGroupRows];
   const uint32_t *from[kGroupRows];
   int64_t stride = 1;
   scan.rows = scan.ahead = work.words.data();
-  scan.ids = ids;
+  scan.ids = ids, scan.numbers = numbers;
   scan.words = int32_t(words), scan.dims = index.dims();
   scan.pass = nullptr;
   scan.queries = 1;
@@ -473,6 +474,7 @@ float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annud
       if (row.lower > limit)
         continue;
       ids[count] = index.list(row.list).ids[row.row];
+      numbers[count] = firstSlots_ ? firstSlots_[row.list] + row.row : ids[count];
       std::tie(from[count++], stride) = wordsOf(index, words, row);
     }
     for (int64_t w = 0; w < words; ++w)

@@ -78,7 +78,7 @@ annudf_cpu_scan scanOf(const RowStore &index, const Task &task) {
   const List &list = index.list(task.list);
   annudf_cpu_scan scan{};
   scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;
-  scan.ids = list.ids.data() + task.firstGroup * kGroupRows;
+  scan.ids = scan.numbers = list.ids.data() + task.firstGroup * kGroupRows;
   scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
   scan.words = index.words();
   scan.dims = index.dims();

@@ -187,6 +187,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
   args.nan = nan;
   args.order = order;
   args.packedNegated = packedNegated;
+  args.rowsAreSlots = rowsAreSlots;
 
   const auto stage = [&](const char *name) {
     if (clock)

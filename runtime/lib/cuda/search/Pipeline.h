@@ -75,6 +75,7 @@ struct Pipeline {
   /// nProbes a query; none: all lists are scanned, or they are ranked.
   std::optional<uint64_t> given;
   uint64_t nan = 0; ///< As of annudf_scan_args.
+  bool rowsAreSlots = false; ///< The same: captures of rows are in slot order.
 
   /// Queries of every batch but the last.
   uint64_t batch() const { return static_cast<uint64_t>(plan.batch); }

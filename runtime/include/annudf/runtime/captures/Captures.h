@@ -91,6 +91,13 @@ public:
   /// Whether capture i takes a column; it has no values before withColumns().
   bool isColumn(size_t i) const { return values_[i].isColumn; }
   bool hasColumns() const;
+  /// Whether capture i has the array of a column.
+  bool readsColumn(size_t i) const { return values_[i].column.has_value(); }
+  /// Says that the metric reads a row's number as the index of captures and for nothing else.
+  void setRowOnlyIndexes(bool isOnly) { rowOnlyIndexes_ = isOnly; }
+  /// Whether it does and all arrays of rows are columns: then these may be in any order, and the
+  /// hooks get a row's place in it as its number.
+  bool takeAnyOrder() const;
   /// The same with an array in place of each column.
   /// \throws Error(Input) for a value that is not finite where none may be.
   BoundCaptures withColumns(const std::function<ColumnArray(const CaptureInfo &)> &arrayOf) const;
@@ -154,7 +161,7 @@ private:
   CaptureExtents extents_;
   std::vector<Value> values_;
   std::optional<MonotoneDistance> monotone_;
-  bool areMonotone_ = false, allowNonFinite_ = false;
+  bool areMonotone_ = false, allowNonFinite_ = false, rowOnlyIndexes_ = false;
 };
 
 /// Why a capture without a value takes none of these columns, null or not, in words for the end of

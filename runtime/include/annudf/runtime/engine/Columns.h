@@ -20,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -41,10 +42,17 @@ public:
   StoreCaptures &operator=(const StoreCaptures &) = delete;
 
   const BoundCaptures &get() const { return own_ ? *own_ : given_; }
+  /// Whether columns are in slot order, so that hooks get a row's slot as its number: rows of a
+  /// list are adjacent, each list begins a group, and lists follow each other.
+  bool bySlot() const { return bySlot_; }
+  /// The first slot of each list, and their number; empty unless bySlot().
+  std::vector<int64_t> firstSlots() const;
 
 private:
+  const RowStore &store_;
   const BoundCaptures &given_;
   std::optional<BoundCaptures> own_;
+  bool bySlot_ = false;
 };
 
 } // namespace annudf::runtime
