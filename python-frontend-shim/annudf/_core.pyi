@@ -304,7 +304,7 @@ def columns_of(index: Index) -> list[tuple[str, str]]:
 
 def bind_index(artifact: Artifact, index: Index, values: Mapping[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = 0, row_only_indexes: bool = False) -> Captures:
     """
-    As Captures.bind; captures of rows without a value read the index's columns.
+    As Captures.bind; captures of rows without a value read the index's columns, in the order of its rows where the metric's row is nothing but their index.
     """
 
 class SearchStats:

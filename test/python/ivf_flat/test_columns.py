@@ -9,6 +9,7 @@ import pytest
 
 import annudf
 from annudf import brute_force, ivf_flat
+from on_devices import on_each_device
 
 DIM = 8
 
@@ -84,14 +85,15 @@ def with_arrays(one, extent):
 
 
 def found(index, metric, n_queries, k=12, **arguments):
-    family = arguments.pop("family", None)
+    family, device = arguments.pop("family", None), arguments.pop("device", "cpu")
     params = ivf_flat.SearchParams(n_probes=arguments.pop("n_probes", 4), metric=metric, family=family)
     queries = vectors(n_queries, 99)
-    distances, ids = ivf_flat.search(params, index, queries, k, **arguments)
+    place = annudf.Resources(device=device)
+    distances, ids = ivf_flat.search(params, index, queries, k, resources=place, **arguments)
     return distances.view(np.uint32).tolist(), ids.tolist()
 
 
-def compare(index):
+def compare(index, device="cpu"):
     extent = index._core.row_extent
     for metric in METRICS:
         explicit = with_arrays(metric, extent)
@@ -99,9 +101,10 @@ def compare(index):
             for kept in (None, few):
                 bound = None if kept is None else with_arrays(kept, extent)
                 for n_probes in (3, index.n_lists):
-                    ours = found(index, metric, n_queries, filter=kept, n_probes=n_probes)
-                    assert ours == found(index, explicit, n_queries, filter=bound, n_probes=n_probes), metric.name
-    group = group_of(np.array(found(index, in_update, 9, filter=few)[1]))
+                    given = {"n_probes": n_probes, "device": device}
+                    ours = found(index, metric, n_queries, filter=kept, **given)
+                    assert ours == found(index, explicit, n_queries, filter=bound, **given), metric.name
+    group = group_of(np.array(found(index, in_update, 9, filter=few, device=device)[1]))
     assert (group <= 3).all()
 
 
@@ -112,35 +115,50 @@ def index():
 
 
 @pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
-def test_searches_are_those_with_arrays(index, tmp_path):
+@on_each_device
+def test_searches_are_those_with_arrays(index, tmp_path, device):
     assert index.columns == {"age": np.dtype(np.float32), "group": np.dtype(np.int16)}
-    compare(index)
+    compare(index, device)
     rng = np.random.default_rng(3)
     ids = rng.permutation(np.arange(1000, 1300))
     ivf_flat.extend(index, vectors(300, 2), ids, columns=columns_of(ids))
-    compare(index)
+    compare(index, device)
     assert ivf_flat.remove(index, rng.permutation(np.concatenate([ids, np.arange(400)]))[:333]) == 333
-    compare(index)
+    compare(index, device)
     ivf_flat.save(tmp_path / "index", index)
     loaded = ivf_flat.load(tmp_path / "index")
     assert loaded.columns == index.columns
-    compare(loaded)
-    compare(pickle.loads(pickle.dumps(index)))
+    compare(loaded, device)
+    compare(pickle.loads(pickle.dumps(index)), device)
     ids = np.arange(5000, 5040)
     ivf_flat.extend(loaded, vectors(40, 4), ids, columns=columns_of(ids))
-    compare(loaded)
+    compare(loaded, device)
 
 
-def test_families_and_prepared_searches(index):
-    for metric in (in_finalize, rooted):
+FAMILIES = {
+    "cpu": ("groups", "matrix"),
+    "cuda": ("pairs", "tiles", "parts", "staged", "staged_granules", "matrix", "matrix_mma"),
+}
+
+
+@on_each_device
+def test_families(index, device):
+    ran = set()
+    for metric in (in_update, in_finalize, rooted):
         explicit = with_arrays(metric, 400)
-        expected = found(index, explicit, 50)
-        for family in ("groups", "matrix"):
-            try:
-                assert found(index, explicit, 50, family=family) == expected
-            except annudf.ArgumentError:  # Not of this form, or this machine.
-                continue
-            assert found(index, metric, 50, family=family) == expected
+        for n_queries in (1, 50):
+            for family in FAMILIES[device]:
+                given = {"family": family, "device": device}
+                try:
+                    expected = found(index, explicit, n_queries, **given)
+                except annudf.ArgumentError:  # Not of this form, or this machine.
+                    continue
+                assert found(index, metric, n_queries, **given) == expected, family
+                ran.add(family)
+    assert "groups" in ran or {"pairs", "tiles", "staged"} <= ran
+
+
+def test_prepared_searches(index):
     queries = vectors(3, 5)
     params = ivf_flat.SearchParams(n_probes=3, metric=in_update)
     ready = ivf_flat.prepare(params, index, queries, 4)
@@ -182,9 +200,18 @@ def test_a_value_comes_before_a_column(index):
     assert set(np.array(found(index, zeros, 2)[0]).ravel()) == {0}
 
 
-def test_ids_of_several_rows(index):
-    ivf_flat.extend(index, vectors(1, 3), [5], allow_repeated_ids=True, columns=columns_of(np.array([6])))
-    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id 5"):
+@on_each_device
+def test_ids_of_several_rows(index, device):
+    more, values = vectors(40, 3), columns_of(np.arange(1000, 1040))
+    ivf_flat.extend(index, more, np.arange(40), allow_repeated_ids=True, columns=values)
+    # By slot each row has its own value, whatever its id: small multiples of 1/8 are summed up exactly.
+    queries, data = vectors(3, 99), np.concatenate([vectors(400, 1), more])
+    age = np.concatenate([age_of(np.arange(400)), values["age"]])
+    exact = ((queries[:, None] - data) ** 2 * age[:, None]).sum(2)
+    place = annudf.Resources(device=device)
+    params = ivf_flat.SearchParams(n_probes=7, metric=in_update)
+    np.testing.assert_array_equal(ivf_flat.search(params, index, queries, 440, resources=place)[0], np.sort(exact, 1))
+    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id"):
         found(index, beside_the_id, 1)
 
 
