@@ -24,6 +24,8 @@ plugin = os.path.join(tools, "annudf-mlir-plugin", "annudf-mlir-plugin.so")
 if os.path.exists(plugin) and not config.sanitized and os.access(os.path.join(config.llvm_tools_dir, "mlir-opt"), os.X_OK):
     config.available_features.add("mlir-plugin")
 config.substitutions.append(("%plugin", plugin))
+if config.sanitized:
+    config.available_features.add("sanitized")
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
 # Written by scripts/make-goldens once the ABI has its final shape.

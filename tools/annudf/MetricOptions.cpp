@@ -68,11 +68,16 @@ runtime::MatrixView tool::rowsOf(const runtime::Matrix &matrix, int64_t first, i
   return rows;
 }
 
-runtime::Index Engine::indexOf(const std::string &path, bool asF32, bool bits, int threads) const {
+runtime::Index Engine::indexOf(const std::string &path, bool asF32, bool bits, int threads,
+                               runtime::Matrix *kept) const {
   runtime::Matrix rows = loadVectors(path, 0, asF32);
   if (bits)
     rows = asBits(std::move(rows), path);
-  return runtime::Index::ofOneList(rows.view(), metric.artifact.manifest.missingValues, threads);
+  const bool missing = metric.artifact.manifest.missingValues;
+  if (!kept)
+    return runtime::Index::ofOneList(rows.view(), missing, threads);
+  *kept = std::move(rows);
+  return runtime::Index::overRows(kept->view(), missing, threads);
 }
 
 runtime::Matrix tool::loadAgainst(const runtime::Index &vectors, const std::string &base,

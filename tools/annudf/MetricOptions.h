@@ -48,7 +48,9 @@ struct Engine {
   /// All rows of a file in one list, which a search looks at without ranking; they may have missing
   /// values where the metric says what these are.
   /// \param bits  its bytes are packed bits.
-  runtime::Index indexOf(const std::string &path, bool asF32, bool bits, int threads) const;
+  /// \param kept  where the rows stay, for one search on the host; null: they are copied.
+  runtime::Index indexOf(const std::string &path, bool asF32, bool bits, int threads,
+                         runtime::Matrix *kept = nullptr) const;
   /// Says on stderr what a search that lacks rows would not show.
   /// \param total  of the searches for these queries.
   void warnOfNan(const runtime::Index &index, const runtime::BoundCaptures &captures,

@@ -185,10 +185,14 @@ static void runSearch(SearchArguments arguments) {
   const Engine engine(arguments.metric);
   engine.backend->checkFamily(arguments.params.family); // Before files are read.
   const runtime::Metric &metric = engine.metric;
-  const runtime::Index index = arguments.base.empty()
-                                   ? runtime::Index::load(arguments.index)
-                                   : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
-                                                    arguments.metric.threads);
+  // A search whose time is told, or that comes again, is one of a store.
+  const bool inPlace =
+      arguments.metric.device != "cuda" && arguments.repeat == 1 && !arguments.stats;
+  runtime::Matrix rows;
+  const runtime::Index index =
+      arguments.base.empty() ? runtime::Index::load(arguments.index)
+                             : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
+                                              arguments.metric.threads, inPlace ? &rows : nullptr);
   const runtime::Matrix queries = loadQueries(index, arguments);
   if (!arguments.exact)
     arguments.params.candidates = index.candidates(arguments.probes);
