@@ -252,5 +252,5 @@ Lost Exchanges::notOfDifference(uint32_t node) const {
       terms.nodes()[lostAt(terms, node, isKnown, [](const Term &) { return false; })];
   if (term.kind == TermKind::Unknown)
     return {term.at, term.why};
-  return {term.at, nameOf(term) + " is of x or y otherwise than by x - y"};
+  return {term.at, nameOf(term) + " uses x or y outside of x - y"};
 }

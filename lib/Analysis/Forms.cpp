@@ -72,7 +72,7 @@ private:
         return no(metric.getInit(), "init yields no finite constant");
       form.initial = initial.getValueAsDouble() + 0.0; // -0 is 0.
       if (types.size() > 1 && form.initial != 0)
-        return no(metric.getInit(), "of several fields one does not begin with 0");
+        return no(metric.getInit(), "a field does not begin with 0, as each of several must");
     }
     return true;
   }

@@ -58,9 +58,9 @@ std::optional<JoinedField> Joins::of(unsigned field, Why *why) const {
   for (Value value = block.getTerminator()->getOperand(field); value != acc;) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != &block)
-      return no(update, "what is yielded is another argument than the field");
+      return no(update, "the hook yields another argument in place of the field");
     if (!dependent.contains(value))
-      return no(op, "what is yielded does not depend on the field");
+      return no(op, "the yielded value does not depend on the field");
     std::optional<Join> here = joinOf(op);
     unsigned through = 0;
     if (isa<math::FmaOp>(op))
@@ -68,9 +68,10 @@ std::optional<JoinedField> Joins::of(unsigned field, Why *why) const {
     else if (here && !dependent.contains(op->getOperand(0)))
       through = 1;
     if (!here)
-      return no(op, quoted(op) + " does more with the field than join it with terms");
+      return no(op, quoted(op) +
+                        " does not join the field with a term by +, *, min, max, and, or, xor");
     if (found.join && *here != *found.join)
-      return no(op, quoted(op) + " joins the field otherwise than what is yielded does");
+      return no(op, quoted(op) + " joins the field by another operation than the last one does");
     // A term that is subtracted from is no sum; and the others must be terms.
     if (through == 1 && isa<arith::SubFOp, arith::SubIOp>(op))
       return no(op, quoted(op) + " subtracts the field from a term");

@@ -203,7 +203,7 @@ private:
     }
     const Column &next = columns.at(block.getTerminator()->getOperand(0));
     if (!next.onAccumulator) {
-      why = "what it yields is no sum with the accumulator";
+      why = "it does not yield the accumulator plus a term";
       return false;
     }
     bound = std::max(bound, next.bound);

@@ -54,7 +54,7 @@ MonotoneProof annudf::proveMonotone(MetricOp metric) {
     if (!proof.course)
       return no(proof.at, proof.why);
     if (Operation *op = forgetsNaN(finalize))
-      return no(op, "'" + op->getName().getStringRef().str() + "' makes a number of a NaN");
+      return no(op, "'" + op->getName().getStringRef().str() + "' turns NaN into a number");
     falls = *proof.course == QuadraticForm::Finalize::Falls;
   }
   const bool rises = (field.monotone == Monotone::Grows) != falls;

@@ -154,11 +154,12 @@ Polynomials::Fact Polynomials::entry(const Term &term) {
 Polynomials::Fact Polynomials::converted(const Term &term) {
   const Term &from = terms.nodes()[term.of[0]];
   if (from.kind != TermKind::Entry)
-    return {std::nullopt, {term.at, quoted(term) + " is of an integer that is computed"}};
+    return {std::nullopt,
+            {term.at, quoted(term) + " converts an integer that is not an entry of a capture"}};
   if (terms.entryOf(from).isUnsigned != (term.kind == TermKind::FromUnsigned))
     return {std::nullopt,
-            {term.at, quoted(term) + " takes what capture \"" + terms.entryOf(from).capture +
-                          "\" holds for an integer of the other sign"}};
+            {term.at, quoted(term) + " reads the integers of capture \"" +
+                          terms.entryOf(from).capture + "\" with the wrong signedness"}};
   Fact fact = entry(from);
   const unsigned mantissa = cast<FloatType>(term.type).getFPMantissaWidth();
   if (from.type.getIntOrFloatBitWidth() > mantissa)
@@ -170,7 +171,7 @@ Polynomials::Fact Polynomials::converted(const Term &term) {
 Polynomials::Fact Polynomials::multiplied(const Term &term) {
   auto both = product(*facts[term.of[0]].form, *facts[term.of[1]].form);
   if (!both)
-    return {std::nullopt, {term.at, quoted(term) + " makes a power above 2 of x and y"}};
+    return {std::nullopt, {term.at, quoted(term) + " gives a power of x and y above 2"}};
   if (term.kind == TermKind::Fma)
     both = sum(*both, *facts[term.of[2]].form);
   if (term.kind != TermKind::ExactProduct)
@@ -186,8 +187,10 @@ Polynomials::Fact Polynomials::quotient(const Term &term) {
     divisor = terms.nodes()[divisor].of[0];
   const Term &by = terms.nodes()[divisor];
   if (by.kind != TermKind::Entry && (by.kind != TermKind::Constant || by.number == 0))
-    return {std::nullopt,
-            {term.at, quoted(term) + " divides by what is no entry of a capture and no constant"}};
+    return {
+        std::nullopt,
+        {term.at, quoted(term) +
+                      " divides by a value that is neither a constant nor an entry of a capture"}};
   Coefficients &c = coefficients;
   const uint32_t node = facts[term.of[1]].form->exact.of[Quadratic::One];
   PolynomialForm form = *facts[term.of[0]].form;
@@ -270,7 +273,7 @@ Polynomials::Fact Polynomials::of(const Term &term) {
   case TermKind::X:
   case TermKind::Y: {
     if (variable == Of::Difference)
-      return no("x and y are used otherwise than as x - y");
+      return no("x and y are used outside of x - y");
     PolynomialForm own;
     const auto power = term.kind == TermKind::X ? Quadratic::X : Quadratic::Y;
     own.exact.of[power] = own.size.of[power] = Coefficients::kOne;
@@ -282,7 +285,7 @@ Polynomials::Fact Polynomials::of(const Term &term) {
     return {constant(c.number(term.number), c.number(std::abs(term.number))), {}};
   case TermKind::Entry:
     if (!isa<FloatType>(term.type))
-      return no("an integer of a capture is computed with");
+      return no("an integer of a capture is not converted to a float");
     return entry(term);
   case TermKind::Negated: {
     PolynomialForm negative = form(0);

@@ -155,8 +155,9 @@ private:
                   {field.joined->terms.front().op, "its terms have two signs"});
     const Term &term = terms.nodes()[*none];
     lose(field, Property::Sign,
-         isInteger(*none) ? Lost{term.at, "it is an integer, whose bits are more than one number"}
-                          : signs.lost(*none));
+         isInteger(*none)
+             ? Lost{term.at, "it is an integer, which may be read as signed or unsigned"}
+             : signs.lost(*none));
   }
 
   /// The field may take the bits of a capture for a number of the other sign; the least integer

@@ -225,7 +225,7 @@ void Terms::apply(Operation &op) {
   if (++ops > kMostOps)
     return unknownResults("the update takes more than " + std::to_string(kMostOps) + " operations");
   if (mayDiffer(&op))
-    return unknownResults(quoted(&op) + " has flags by which devices may compute something else");
+    return unknownResults(quoted(&op) + " has flags that let devices give different results");
   if (isa<scf::IfOp>(op))
     return branch(op);
   if (isa<func::CallOp>(op) && call(op))
@@ -262,7 +262,7 @@ std::vector<uint32_t> Terms::termsOf(const JoinedField &field) {
     Operation *op = step.op;
     if (mayDiffer(op)) {
       found.push_back(
-          unknown(op, quoted(op) + " has flags by which devices may compute something else"));
+          unknown(op, quoted(op) + " has flags that let devices give different results"));
       continue;
     }
     if (isa<math::FmaOp>(op)) {

@@ -74,7 +74,7 @@ struct TermEntry {
   bool isUnsigned = false; ///< How the bits of integers are read.
 };
 
-/// Whether an op has flags by which devices may compute something else than the op.
+/// Whether an op has flags that let devices give other results than the op.
 bool mayDiffer(mlir::Operation *op);
 
 /// All values of one update, operands before what uses them: helpers inlined, both sides of

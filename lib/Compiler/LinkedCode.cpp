@@ -355,7 +355,7 @@ std::optional<Fault> LinkedCode::checkPrototype(const LinkedFunction &function,
 std::optional<Fault> LinkedCode::checkNames(const NvJitLink &linker, StringRef probe,
                                             const std::string &linked, int sm) {
   auto refuseName = [&](const Piece &piece, const std::string &name) {
-    return refuse(piece.symbol, "defines " + name + ", a name that annudf keeps for itself");
+    return refuse(piece.symbol, "defines " + name + ", a name reserved for annudf; rename it");
   };
   const std::string ofLtoIr = findReservedName(namesOfPtx(linked));
   for (const Piece *piece : distinct()) {

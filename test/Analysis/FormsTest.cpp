@@ -216,7 +216,7 @@ const Case kCases[] = {
     {"%s = math.absf %d : f32\n%r = arith.addf %acc, %s : f32",
      "no: 'math.absf' of x and y is no polynomial"},
     {"%s = math.absf %acc : f32\n%r = arith.addf %s, %d : f32",
-     "no: 'math.absf' does more with the field than join it with terms"},
+     "no: 'math.absf' does not join the field with a term by +, *, min, max, and, or, xor"},
     {"%r = arith.addf %acc, %d : f32", "no: init yields no finite constant", "0x7F800000", "", ""},
     {"%r = arith.addf %acc, %d : f32",
      "no: it takes missing values, so not every coordinate counts", "0.0", "", "missing_values"},
@@ -252,7 +252,7 @@ const Case kCases[] = {
      "f32\n    %o = arith.maxnumf %s, %z : f32\n    annudf.yield %o : f32\n  }\n",
      ""},
     {"%r = arith.addf %acc, %d : f32",
-     "no: 'arith.subf' has flags by which devices may compute something else", "0.0",
+     "no: 'arith.subf' has flags that let devices give different results", "0.0",
      "  annudf.finalize (%a: f32) {\n    %z = arith.constant 1.0 : f32\n    %s = arith.subf %z, %a "
      "fastmath<nnan> : f32\n    annudf.yield %s : f32\n  }\n",
      ""},

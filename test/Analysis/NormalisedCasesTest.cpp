@@ -173,7 +173,7 @@ const Case kCases[] = {
      .expected = "normalised: x y / sqrt(x^2 * y^2) | field 0 by 5, 0 from 2^-60"},
     {.finalize =
          ANNUDF_ROOTS "%t = arith.divf %p, %d fastmath<arcp> : f32\n%o = arith.subf %one, %t : f32",
-     .expected = "no: 'arith.divf' has flags by which devices may compute something else"},
+     .expected = "no: 'arith.divf' has flags that let devices give different results"},
     {.finalize =
          ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.subf %one, %t : f32\n%is = "
                       "arith.cmpf ogt, %zero, %u : f32\n%o = arith.select %is, %zero, %u : f32",
@@ -232,7 +232,7 @@ const Case kCases[] = {
      .yy = "%s = math.fma %y, %y, %r : f32\n%c = math.fma %y, %y, %s : f32",
      .isWhole = true},
     {.finalize = ANNUDF_ROOTS "%o = arith.divf %p, %d : f32",
-     .expected = "no: of several fields one does not begin with 0",
+     .expected = "no: a field does not begin with 0, as each of several must",
      .init = "%0, %1, %0",
      .isWhole = true},
     {.finalize = ANNUDF_ROOTS "%o = arith.divf %p, %d : f32",

@@ -166,10 +166,10 @@ TEST_P(CodeFilters, RefusesIdsThatNoBitsReach) {
     (void)keptRows(*backend, world.index, world.metric, captures);
     FAIL() << "there are too many";
   } catch (const Error &error) {
-    EXPECT_STREQ(error.what(),
-                 "a filter of code: the largest id of the index is 34359738368 and it has 41 rows; "
-                 "there is a bit for every id, at most 34359738368, of at most 1073741824 rows; "
-                 "give the rows smaller ids");
+    EXPECT_STREQ(
+        error.what(),
+        "a filter of code: the largest id of the index is 34359738368 and it has 41 rows; a filter "
+        "takes at most 34359738368 ids and 1073741824 rows; give the rows smaller ids");
   }
 }
 

@@ -65,8 +65,9 @@ tool::loadFilter(const std::string &path, const std::vector<std::string> &captur
   std::shared_ptr<const runtime::RowFilter> kept;
   if (path.ends_with(".npy")) {
     if (!values.empty())
-      throw Error(ErrorKind::Usage, "--filter-capture " + captures.front() + ": " + path +
-                                        " holds bits, which have no captures");
+      throw Error(ErrorKind::Usage,
+                  "--filter-capture " + captures.front() + ": " + path +
+                      " is a filter of bits, which has no captures; leave it out");
     kept = std::make_shared<runtime::RowFilter>(filterOf(runtime::readCapture(path)));
   } else {
     double compileMs = 0;

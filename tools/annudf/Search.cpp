@@ -87,7 +87,7 @@ static void show(const Results &results, int queries, int columns) {
 static void checkArguments(const SearchArguments &arguments, const InterruptGuard &guard) {
   if (arguments.filter.empty() && !arguments.filterCaptures.empty())
     throw Error(ErrorKind::Usage, "--filter-capture " + arguments.filterCaptures.front() +
-                                      ": there is no --filter that it is of");
+                                      ": no --filter is given; add --filter, or leave it out");
   if (!arguments.output.empty()) {
     std::vector<std::string> inputs = arguments.metric.inputs();
     inputs.insert(inputs.end(), {arguments.index, arguments.base, arguments.queries,

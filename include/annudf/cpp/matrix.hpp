@@ -34,7 +34,8 @@ public:
       : rows_(rows), cols_(cols) {
     constexpr auto most = std::uint64_t(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(T);
     if (rows < 0 || cols < 0 || (cols > 0 && std::uint64_t(rows) > most / std::uint64_t(cols)))
-      throw error(errc::usage, shape_text() + " are no shape of " + what);
+      throw error(errc::usage, std::string(what) + " cannot have shape " + shape_text() +
+                                   "; give extents of 0 or above that memory can hold");
     try {
       data_ = std::make_unique_for_overwrite<T[]>(size());
     } catch (const std::bad_alloc &) {

@@ -63,10 +63,8 @@ public:
   }
   std::string lower(const char *to, const std::string &arch) const {
     if (kind_ != kind::text)
-      throw error(errc::usage,
-                  "this metric was not made from text or from a lambda, which alone can "
-                  "be shown as " +
-                      std::string(to));
+      throw error(errc::usage, "this metric cannot be shown as " + std::string(to) +
+                                   "; only one that was made from text or from a lambda can");
     annudf_lower_options options = {};
     options.size = sizeof options;
     options.arch = arch.c_str(), options.metric_name = options_.name.c_str();
@@ -253,7 +251,8 @@ protected:
   explicit code(std::shared_ptr<const binding> bound) : binding_(std::move(bound)) {}
   const binding &known() const {
     if (!binding_)
-      throw error(errc::usage, "a metric or filter that was never made is none; give it a source");
+      throw error(errc::usage,
+                  "the metric or filter is empty; assign one that is made from a source");
     return *binding_;
   }
   std::shared_ptr<const binding> binding_;

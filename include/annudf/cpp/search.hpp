@@ -82,7 +82,8 @@ public:
       : prepared(metric, on, dims, params.filter, params.progress, params.stop, params.stats) {
     family_ = params.family;
     if (family_.find('\0') != std::string::npos)
-      throw error(errc::usage, "family holds a NUL, which no name of kernels does");
+      throw error(errc::usage,
+                  "family holds a NUL; give the name of a family of kernels, or leave it empty");
     options_.time_stages = params.time_stages;
     options_.family = family_.c_str();
     options_.skip_pairs = params.skip_pairs;

@@ -83,9 +83,8 @@ LogicalResult ExternOp::verify() {
                          << " contents of code to link; give at least one, with its kind";
   for (size_t i = 0; i < getKinds().size(); ++i)
     if (!isOfKind(getKind(i), getContent(i)))
-      return emitOpError() << "[E5] links " << getContent(i).size() << " bytes as "
-                           << stringifyEnum(getKind(i))
-                           << ", which they are not: " << describe(getKind(i));
+      return emitOpError() << "[E5] links " << getContent(i).size() << " bytes that are not "
+                           << stringifyEnum(getKind(i)) << ": " << describe(getKind(i));
   return success();
 }
 

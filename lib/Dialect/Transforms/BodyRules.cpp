@@ -199,9 +199,9 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   if (!index || hook.hasIndex(index.getKind()))
     return success();
   if (isa<KeepOp>(hook.getOperation()) && index.getKind() == ScanIndex::Query)
-    return op->emitOpError() << "[K5] a filter may not read 'query' yet: it is computed once, for "
-                                "all queries together; make one for each query, whose values are "
-                                "bound to captures, and search with it";
+    return op->emitOpError()
+           << "[K5] a filter may not read 'query': it is computed once for all queries; bind the "
+              "query's values to captures and make one filter a query";
   if (isa<KeepOp>(hook.getOperation()))
     return op->emitOpError() << "[K7] " << stringifyEnum(index.getKind())
                              << " has no meaning in a filter, which sees no coordinates; read row, "

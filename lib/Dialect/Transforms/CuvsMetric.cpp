@@ -57,8 +57,8 @@ static LogicalResult verifyPolicy(MetricOp metric) {
     result = failure();
   }
   if (descriptor.missingValues) {
-    metric.emitOpError() << "[R7] takes missing values, of which rapids.cuvs.ivf_flat.metric.v1 "
-                            "knows nothing; drop missing_values";
+    metric.emitOpError() << "[R7] takes missing values, which rapids.cuvs.ivf_flat.metric.v1 does "
+                            "not support; drop missing_values";
     result = failure();
   }
   return result;
@@ -109,10 +109,10 @@ static LogicalResult verifyCaptures(MetricOp metric) {
   metric.getUpdate().walk([&](IndexOp index) {
     if (index.getKind() == ScanIndex::Dim && !bound.empty())
       return;
-    index.emitOpError() << "[R12] reads " << stringifyEnum(index.getKind())
-                        << ", and rapids.cuvs.ivf_flat.metric.v1 hands over dim, beside a capture; "
-                           "bind a capture for dim, fix dims "
-                           "with annudf-inline-captures, or do without";
+    index.emitOpError()
+        << "[R12] reads " << stringifyEnum(index.getKind())
+        << ", but rapids.cuvs.ivf_flat.metric.v1 hands over only dim, and only beside a capture; "
+           "bind a capture for dim, fix dims with annudf-inline-captures, or drop the read";
     result = failure();
   });
   return result;
@@ -122,16 +122,15 @@ static LogicalResult verifyNoLinks(MetricOp metric) {
   auto module = metric->getParentOfType<ModuleOp>();
   if (!module || module.getOps<ExternOp>().empty())
     return success();
-  return metric.emitOpError() << "[R15] stands beside linked code, and what is handed out for "
-                                 "rapids.cuvs.ivf_flat.metric.v1 is one function; do without "
-                                 "annudf.extern";
+  return metric.emitOpError() << "[R15] is in a module with linked code, which "
+                                 "rapids.cuvs.ivf_flat.metric.v1 cannot hold; drop annudf.extern";
 }
 
 LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
   auto metric = dyn_cast<MetricOp>(udf.getOperation());
   if (isa<FunctionOp>(udf.getOperation()))
-    return udf->emitOpError() << "[R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is of "
-                                 "metrics; leave the target ABI out";
+    return udf->emitOpError() << "[R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is for "
+                                 "metrics only; leave the target ABI out";
   if (!metric)
     return udf->emitOpError() << "[R1] is a filter, and rapids.cuvs.ivf_flat.metric.v1 has none; "
                                  "compile it for annudf.accumulator.v1";

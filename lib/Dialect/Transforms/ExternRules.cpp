@@ -20,8 +20,8 @@ LogicalResult rules::verifyExtern(ExternOp declaration) {
       name.size() <= 2 * ANNUDF_MAX_NAME)
     return success();
   return declaration.emitOpError()
-         << "[E8] has a name that a linker cannot be asked for, or that annudf or a device "
-            "compiler keeps for itself; use letters, digits and _, at most "
+         << "[E8] has a name that is no C identifier or is reserved; use letters, digits and _, at "
+            "most "
          << 2 * ANNUDF_MAX_NAME << ", not beginning with a digit, annudf or __";
 }
 
@@ -30,10 +30,8 @@ LogicalResult rules::verifyNoLinkedCode(ModuleOp module, const CallGraph &graph,
                                         FunctionOp function) {
   LogicalResult result = success();
   auto refuse = [&](CallOp call) {
-    call.emitOpError() << "[D13] calls linked code, and a function is handed out without any; "
-                          "link '"
-                       << call.getCallee()
-                       << "' where the function is linked, and take its result as an argument";
+    call.emitOpError() << "[D13] calls linked code, which a device function cannot contain; call '"
+                       << call.getCallee() << "' outside it and pass the result as an argument";
     result = failure();
   };
   function.walk(refuse);

@@ -19,8 +19,7 @@ static LogicalResult verifyName(FunctionOp function) {
   StringRef name = function.getSymName();
   if (!name.starts_with("annudf") && !name.starts_with("__"))
     return success();
-  return function.emitOpError() << "[D10] has a name that annudf or a device compiler keeps for "
-                                   "itself; begin it with neither annudf nor __";
+  return function.emitOpError() << "[D10] has a reserved name; begin it with neither annudf nor __";
 }
 
 /// Compilers differ in how they pass these by value.

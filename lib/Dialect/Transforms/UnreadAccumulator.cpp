@@ -27,8 +27,9 @@ void rules::warnOfUnreadAccumulator(MetricOp metric) {
   for (auto update : metric.getBody().getOps<UpdateOp>())
     if (Block &body = update.getBody().front();
         !dependsOn(body, body.getArguments().drop_back(2))) // The coordinates come last.
-      update.emitWarning() << "[H11] yields what does not depend on the accumulator, so only the "
-                              "last dimension counts; combine it with the accumulator";
+      update.emitWarning()
+          << "[H11] yields a value that does not depend on the accumulator, so only the "
+             "last dimension counts; combine it with the accumulator";
 }
 
 void rules::warnOfUnreadPart(MetricOp metric) {
@@ -37,7 +38,7 @@ void rules::warnOfUnreadPart(MetricOp metric) {
     const ArrayRef<BlockArgument> both = body.getArguments();
     const size_t half = both.size() / 2;
     if (!dependsOn(body, both.take_front(half)) || !dependsOn(body, both.drop_front(half)))
-      combine.emitWarning() << "[H14] yields what does not depend on both accumulators, so the "
-                               "dimensions of one are lost; join them";
+      combine.emitWarning() << "[H14] yields a value that does not depend on both accumulators, so "
+                               "the dimensions of one are lost; join both";
   }
 }

@@ -84,8 +84,8 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
   }
   StringRef name = helper.getSymName();
   if (!isIdentifier(name) || name.starts_with("annudf") || name.starts_with("__"))
-    return helper.emitOpError() << "[F6] has a name that a device compiler refuses or keeps for "
-                                   "itself; use letters, digits and _, not beginning with a "
+    return helper.emitOpError() << "[F6] has a name that is no C identifier or is reserved; use "
+                                   "letters, digits and _, not beginning with a "
                                    "digit, annudf or __";
   if (name.size() > ANNUDF_MAX_NAME)
     return helper.emitOpError() << "[F10] has a name of " << name.size() << " bytes, more than "
@@ -103,8 +103,8 @@ static LogicalResult verifyNotOfQueries(CaptureOp capture) {
       llvm::any_of(capture.getType().getExtents(), [](int64_t extent) {
         return boundBy(CaptureType::kindOf(extent)) == ExtentBound::Queries;
       }))
-    return capture.emitOpError() << "[K6] has extent query, and a filter may not read 'query' yet; "
-                                    "bind what one query has, and make a filter for each";
+    return capture.emitOpError() << "[K6] has extent query, which a filter may not read; bind one "
+                                    "query's values and make one filter a query";
   return success();
 }
 
@@ -119,9 +119,9 @@ static LogicalResult verifyCapture(CaptureOp capture) {
   CaptureType type = capture.getType();
   for (int64_t extent : type.getExtents().drop_front(type.isScalar() ? 0 : 1))
     if (isFirstOnly(CaptureType::kindOf(extent)))
-      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent)
-                                   << " stands after another, and no hook knows how many there "
-                                      "are; put it first";
+      return capture.emitOpError()
+             << "[C9] extent " << CaptureType::spellExtent(extent)
+             << " stands after another extent, and hooks do not know its size; put it first";
   if (type.getExtents().size() > CaptureType::kMaxRank)
     return capture.emitOpError() << "[C8] has " << type.getExtents().size()
                                  << " extents, more than " << CaptureType::kMaxRank
@@ -129,7 +129,7 @@ static LogicalResult verifyCapture(CaptureOp capture) {
   Type element = type.getElementType();
   if (!isTypeOf<annudf_capture_element>(element))
     return capture.emitOpError() << "[C10] element type " << element
-                                 << " is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, "
+                                 << " is not supported; use f16, bf16, f32, f64, i1, i8, "
                                     "i16, i32, i64, ui8, ui16, ui32 or ui64";
   return success();
 }

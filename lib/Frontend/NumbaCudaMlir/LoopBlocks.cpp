@@ -37,9 +37,9 @@ void frontend::redirect(Edge edge, Block *to, ValueRange operands) {
 }
 
 LogicalResult frontend::refuseUnknown(Location loc) {
-  return emitError(loc) << "[P14] repeats a number of times that is not known when the metric is "
-                           "compiled: range() needs constant bounds, and while a counter that "
-                           "starts with a constant and ends at one";
+  return emitError(loc)
+         << "[P14] repeats a number of times that is unknown at compile time; use range() with "
+            "constant bounds, or while with a counter from one constant to another";
 }
 
 LogicalResult frontend::refuseTooMany(Location loc) {

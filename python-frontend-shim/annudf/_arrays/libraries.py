@@ -165,7 +165,7 @@ def _view_cuda_array_interface(array: object, interface: Any, name: str) -> View
     if version < 2:
         raise ArgumentError(f"{what}of version {version}; versions 2 and 3 are understood")
     if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize >= 1 << 63:
-        raise ArgumentError(f"{what}of shape {shape}, which no memory has")
+        raise ArgumentError(f"{what}of shape {shape}; extents must be 0 or above and the bytes below 2**63")
     if mask is not None:
         raise ArgumentError(f"{what}with a mask, which a search would not see; apply it first")
     if len(strides) != len(shape):

@@ -237,7 +237,7 @@ def _in_words(error: Exception, text: str) -> str:
     if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
         return _no_attribute(found[1])
     if found := re.search(r"Cannot bind '.*' to signature '(\([^']*\))'", text, re.DOTALL):
-        return f"a helper that takes {found[1]} is called with other arguments; give it these"
+        return f"a helper that takes {found[1]} is called with other arguments; pass exactly those"
     if "Cannot unify Function(" in text:
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if found := re.search(r"Cannot unify (\S+) and (\S+) for '([^']+)'", text):

@@ -113,7 +113,7 @@ def _no_metric(metric: object) -> str:
     from annudf.filters import Filter  # Above this, and only named where one is refused.
 
     if isinstance(metric, Filter):
-        return f"metric is {metric!r}, which keeps and drops rows but ranks none; give it as search(filter=)"
+        return f"metric is {metric!r}, which is a filter; give it as search(filter=...)"
     hint = "; decorate it with @annudf.metric(...)" if callable(metric) else ""
     if hasattr(metric, "payload_kind"):
         hint = "; if it is a descriptor of a device UDF, give annudf.DeviceUDF.of(...)"

@@ -483,7 +483,7 @@ def _as_double(initial: object) -> float:
     assert isinstance(initial, (int, float))
     if float(initial) != initial:
         raise ArgumentError(
-            f"initial is {initial}, which CUDA source is handed as a float64, and that holds {float(initial):.0f} "
-            "instead; give an integer that float64 holds, such as any up to 2**53"
+            f"initial is {initial}, which float64 rounds to {float(initial):.0f}, and CUDA source starts from a "
+            "float64; give an integer that float64 holds, such as any up to 2**53"
         )
     return float(initial)

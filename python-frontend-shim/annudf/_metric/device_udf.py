@@ -292,7 +292,7 @@ def _attribute(udf: Any, name: str, kinds: type | tuple[type, ...]) -> Any:
     value = getattr(udf, name, None)
     if not isinstance(value, kinds):
         names = " or ".join(one.__name__ for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
-        raise ArgumentError(f"a device UDF has no {name} that can be read: it is {shown(value)}, and not {names}")
+        raise ArgumentError(f"{name} of a device UDF is {shown(value)}, it must be {names}")
     return value
 
 

@@ -101,9 +101,9 @@ def _extent(uses: list[_Index], axis: int, shape: tuple[int, ...], unread: Exten
 def _refuse_unknown(name: str, axes: int, function: types.FunctionType) -> NoReturn:
     row = '("row",)' if axes == 1 else '("row", "dim")' if axes == 2 else f'("row", {", ".join(["16"] * (axes - 1))})'
     raise CaptureError(
-        f"what indexes capture '{name}' cannot be told, as the source of {function.__name__} cannot be read; say it: "
-        f'\'{name}\': ivf_flat.capture({name}, extents={row}), where "dim" is one entry a dimension, "row" one an id, '
-        '"query" one a query and a number that many'
+        f"the extents of capture '{name}' are unknown, as the source of {function.__name__} cannot be read; declare "
+        f'them: \'{name}\': ivf_flat.capture({name}, extents={row}), where "dim" is one entry a dimension, "row" one an '
+        'id, "query" one a query and a number that many entries'
     )
 
 

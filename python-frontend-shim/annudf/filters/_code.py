@@ -269,8 +269,8 @@ def filter(
         for name, one in declared.items():
             if "query" in one.extents:
                 raise CaptureError(
-                    f"capture '{name}' of filter '{symbol}' has one entry a query, and a filter cannot read ctx.query "
-                    "yet: it is computed once, for all queries together; make one for each user and search with it"
+                    f"capture '{name}' of filter '{symbol}' has one entry a query, and a filter cannot read ctx.query: "
+                    "it is computed once for all queries; make one filter for each user and search with it"
                 )
         options = MetricOptions(
             symbol, given.order, 0.0, given.coarse, captures=declared, elements=given.elements, is_filter=True

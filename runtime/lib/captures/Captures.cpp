@@ -66,8 +66,8 @@ int64_t Binding::sizeOf(size_t i, const CaptureExtents &extents, std::string &wi
       refuse("declared " + declaredText(capture_) + ", but it has no entry; give one for each of " +
              "the " + of);
     if (size <= 0)
-      refuse("declared " + declaredText(capture_) + ", but it was not said for how many " + of +
-             " it is bound");
+      refuse("declared " + declaredText(capture_) + ", but the number of " + of +
+             " is not given; give it with the values");
     if (with.find(std::string(name) + relation) == std::string::npos)
       with += (with.empty() ? " with " : ", ") + (name + (relation + std::to_string(size)));
     return size;

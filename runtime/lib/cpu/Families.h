@@ -99,7 +99,7 @@ public:
     if (!work.formIsDistance)
       return Reason::FormIsNoDistance;
     if (work.dims > MatrixScan::kMostDims)
-      return {Reason::ManyDims, MatrixScan::kMostDims};
+      return {Reason::ManyDims, MatrixScan::kMostDims, work.dims};
     return {};
   }
   /// For all rows, whether they pass or not. A row is converted, or kept and read, once, which

@@ -47,7 +47,7 @@ std::string whyNotKept(const DiskCache &disk,
     // What a variable should say keeps nothing from being stored.
     for (const std::string &why : {scan->fault, fault})
       if (!why.empty() && why != disk.complaint())
-        return "are kept nowhere: " + why;
+        return "cannot be kept on disk: " + why;
     return "are not all kept: the cache may hold " + std::to_string(disk.mostBytes()) +
            " bytes, they take more than " + std::to_string(bytes) +
            "; set ANNUDF_CACHE_MAX_BYTES to more";
@@ -83,7 +83,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
   };
   const DiskCache disk = DiskCache::ofEnvironment();
   if (disk.folder().empty())
-    refuse("are kept nowhere: " +
+    refuse("cannot be kept on disk: " +
            (disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint()));
   LinkedScans scans; // Not those of the process: what is in memory there may not be on disk.
   std::vector<SearchStats> costs(fit.size());

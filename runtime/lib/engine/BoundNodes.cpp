@@ -139,7 +139,7 @@ FormPolynomials polynomialsOf(const QuadraticForm &form, int32_t dims) {
   of.rounding = rounding.v;
   of.underflow = ((Upper{1} + rounding) * Upper{form.eta}).v;
   if (!std::isfinite(form.initial))
-    refuse("its accumulator begins as what is not finite");
+    refuse("its accumulator does not begin with a finite number");
   return of;
 }
 
@@ -167,8 +167,7 @@ Upper growthOf(const Roundings &n, uint32_t accumulations, int32_t dims) {
                   Upper{double(n.f64)} * Upper{0x1p-53} +
                   Upper{double(dims) * double(accumulations) + 2} * Upper{0x1p-24};
   if (t.v > 0.5)
-    refuse("so many roundings, over " + std::to_string(dims) +
-           " dims, leave nothing of a distance");
+    refuse("rounding over " + std::to_string(dims) + " dims may be as large as the distance");
   return t + t * t;
 }
 

@@ -68,7 +68,7 @@ public:
       bindDim();
     bound_.largest = largest_.v;
     if (!(largest_.v <= kLimit / 4))
-      refuse("its constants are beyond what a bound allows for");
+      refuse("its coefficients or the rows' mean are too large for a bound");
     setError();
     return std::move(bound_);
   }
@@ -145,11 +145,11 @@ private:
     const Real square = finite(lengths_.exact.of[power]);
     const double least = square.e.v == 0 ? square.v : below(square.v - square.e.v);
     if (!(least >= 0))
-      refuseHere(std::string("the square of a length has a factor below 0 of ") +
+      refuseHere(std::string("the square of a length has a negative factor of ") +
                  (power == Quadratic::XX ? "x^2" : "y^2"));
     const Upper size = boundOf(lengths_.size.of[power]);
     if (least == 0 && size.v != 0)
-      refuseHere("the square of a length has no factor to speak of");
+      refuseHere("the terms of a length cancel");
     if (least > 0) {
       cancelled_ = larger(cancelled_, size / Upper{least});
       inexactSquare_ = larger(inexactSquare_, square.e / Upper{least});
@@ -167,7 +167,7 @@ private:
     if (of.v == 0)
       return {};
     if (!(root.v >= 1e-150))
-      refuseHere("the product counts what a length does not");
+      refuseHere("the product weighs a coordinate that a length leaves out");
     return of / root;
   }
 
@@ -224,7 +224,7 @@ private:
     const Upper product = lessMeans(rounding * size_ + under);
     const Upper square = lessMeans(ofSquare * cancelled_ + underSquare);
     if (square.v > 0.25)
-      refuse("what is computed of a length may be off by a quarter of its square");
+      refuse("rounding may change the square of a length by more than a quarter");
     // 1 / √(1 - d) <= 1 + d / 2 + d² / 2 up to a quarter.
     const Upper length = Upper{1} + Upper{0.5} * (square + square * square);
     const Roundings &n = lengths_.ratio;

@@ -44,8 +44,8 @@ RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &gi
     throw Error(ErrorKind::Usage,
                 "a filter of code: the largest id of the index is " +
                     std::to_string(index.largestId()) + " and it has " +
-                    std::to_string(index.size()) + " rows; there is a bit for every id, at most " +
-                    std::to_string(kMostFilterIds) + ", of at most " +
+                    std::to_string(index.size()) + " rows; a filter takes at most " +
+                    std::to_string(kMostFilterIds) + " ids and " +
                     std::to_string(int(ANNUDF_MAX_K)) + " rows; give the rows smaller ids");
   const auto rows = static_cast<size_t>(index.size());
   std::vector<uint32_t> words(static_cast<size_t>(RowFilter::wordsFor(bits)));

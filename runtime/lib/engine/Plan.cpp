@@ -81,10 +81,10 @@ Refusal whatIsMissing(const KernelFamily &family, const Workload &work, const Ma
     return {Reason::OtherCompute, work.compute};
   if (!allows(needs.elements, work.element))
     return {Reason::OtherElement, work.element};
-  if (machine.arch < needs.arch)
-    return {Reason::OlderArch, needs.arch, machine.arch};
   if (needs.onlyArch && machine.arch != needs.arch)
     return {Reason::OtherArch, needs.arch, machine.arch};
+  if (machine.arch < needs.arch)
+    return {Reason::OlderArch, needs.arch, machine.arch};
   return {};
 }
 
@@ -117,7 +117,7 @@ bool RefusedFamilies::contains(const KernelFamily &family) const {
 
 namespace {
 
-/// "tiles: it needs sm_75, this is sm_70; pairs: ..."
+/// "tiles: it needs sm_75 or newer, this GPU is sm_70; pairs: ..."
 std::string textOf(const RefusedFamilies &refused) {
   std::string text;
   for (const auto &[family, why] : refused)

@@ -167,7 +167,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
   if (const std::string fault = faultOfDims(queries.element, queries.dims); !fault.empty())
     input("queries: " + fault);
   if (queries.rows == 0)
-    input("queries: there are none");
+    input("queries: there are 0 rows; give at least one");
   if (queries.rows < 0 || !queries.data)
     input("queries: " + std::to_string(queries.rows) + " rows without data");
   // A hook gets the number of a query as an int32_t, and a capture of queries is read there.
@@ -187,8 +187,8 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
   if (index.missingValues() && !manifest.missingValues && !manifest.isFilter())
-    input(name + " does not say what a missing value is, which rows of the index may have; search "
-                 "by a metric with missing_values, such as nan_euclidean");
+    input(name + " does not take missing values, and the index may hold them; search by a metric "
+                 "with missing_values, such as nan_euclidean");
   if (manifest.dims != 0 && manifest.dims != index.dims())
     input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
           std::to_string(index.dims()));

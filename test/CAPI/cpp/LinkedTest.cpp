@@ -116,7 +116,7 @@ TEST(CppLinked, RefusalsAreAtTheDeclaration) {
          "does not define it, as extern \"C\" has it"},
         {scaled + "; } extern \"C\" __device__ __attribute__((weak)) float "
                   "annudf1_scan_update_a32_x32(float a) { return a; }",
-         "defines annudf1_scan_update_a32_x32, a name that annudf keeps for itself"},
+         "defines annudf1_scan_update_a32_x32, a name reserved for annudf; rename it"},
     };
     for (const auto &[code, message] : cases) {
       const annudf::error said = at(code);

@@ -273,10 +273,9 @@ TEST_F(CppMetric, WhatItIs) {
   EXPECT_EQ(loaded.artifact().digest(), artifact.digest());
   const std::vector<float> w(kDims, 2.0f);
   EXPECT_EQ(found(loaded.bind({{"w", w}})), 72.0f);
-  EXPECT_EQ(
-      error_of([&] { (void)loaded.mlir(); }),
-      usage(
-          "this metric was not made from text or from a lambda, which alone can be shown as mlir"));
+  EXPECT_EQ(error_of([&] { (void)loaded.mlir(); }),
+            usage("this metric cannot be shown as mlir; only one that was made from text or from a "
+                  "lambda can"));
   const std::string bytes = artifact.bytes();
   const auto again = annudf::artifact::from_bytes(std::as_bytes(std::span(bytes)), "memory");
   EXPECT_EQ(again.digest(), artifact.digest());
@@ -297,7 +296,7 @@ TEST_F(CppMetric, WhatWasNeverMadeIsRefused) {
   const annudf::bound_metric none;
   EXPECT_FALSE(none);
   EXPECT_EQ(error_of([&] { (void)none.artifact(); }),
-            usage("a metric or filter that was never made is none; give it a source"));
+            usage("the metric or filter is empty; assign one that is made from a source"));
 }
 
 /// What a search does before it, so that none after it compiles.

@@ -101,14 +101,14 @@ TEST_F(CppSearch, KernelsMayBeAskedFor) {
   EXPECT_EQ(error_of([&] { (void)by("tiles"); }),
             "1 no family of kernels is called 'tiles'; there are groups, matrix");
   EXPECT_EQ(error_of([&] { (void)by(std::string("groups\0s", 8)); }),
-            "1 family holds a NUL, which no name of kernels does");
+            "1 family holds a NUL; give the name of a family of kernels, or leave it empty");
   EXPECT_EQ(error_of([&] { (void)ivf_flat::distances(index, rows, {.family = "groups"}); }),
             "1 annudf_ivf_flat_distances: options.family is 'groups'; what computes every distance "
             "is not to be chosen");
-  EXPECT_EQ(error_of([&] {
-              (void)brute_force::knn(rows, rows, 1, {.metric = "l1", .family = "matrix"});
-            }),
-            "2 family 'matrix' cannot run this search: it is not proved to be a quadratic form");
+  EXPECT_EQ(
+      error_of(
+          [&] { (void)brute_force::knn(rows, rows, 1, {.metric = "l1", .family = "matrix"}); }),
+      "2 family 'matrix' cannot run this search: the metric is not proved to be a quadratic form");
 }
 
 TEST_F(CppSearch, ResultsAreThoseOfC) {
@@ -386,9 +386,12 @@ TEST_F(CppSearch, RowsThatNoMemoryHasAreErrors) {
     return error_of([&] { (void)ivf_flat::search(index, some(count), k); });
   };
   const std::string most = std::to_string(std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(search(-1, 1), usage("-1 x 1 are no shape of distances"));
+  EXPECT_EQ(
+      search(-1, 1),
+      usage("distances cannot have shape -1 x 1; give extents of 0 or above that memory can hold"));
   EXPECT_EQ(search(std::numeric_limits<std::int64_t>::max(), 1024),
-            usage(most + " x 1024 are no shape of distances"));
+            usage("distances cannot have shape " + most +
+                  " x 1024; give extents of 0 or above that memory can hold"));
   EXPECT_EQ(search(8, 0), usage("k = 0: must be between 1 and 1073741824"));
   EXPECT_EQ(search(8, -1), usage("k = -1: must be between 1 and 1073741824"));
 #ifndef ANNUDF_TEST_SANITIZED
@@ -399,8 +402,12 @@ TEST_F(CppSearch, RowsThatNoMemoryHasAreErrors) {
   const auto pairs = [&](std::int64_t x, std::int64_t y) {
     return error_of([&] { (void)annudf::pairwise_distance(some(x), some(y)); });
   };
-  EXPECT_EQ(pairs(-1, 8), usage("-1 x 8 are no shape of distances"));
-  EXPECT_EQ(pairs(8, -2), usage("8 x -2 are no shape of distances"));
+  EXPECT_EQ(
+      pairs(-1, 8),
+      usage("distances cannot have shape -1 x 8; give extents of 0 or above that memory can hold"));
+  EXPECT_EQ(
+      pairs(8, -2),
+      usage("distances cannot have shape 8 x -2; give extents of 0 or above that memory can hold"));
   // The C API's own checks.
   EXPECT_NE(error_of([&] { (void)ivf_flat::build({.n_lists = 1}, some(-1)); }), "nothing");
   EXPECT_NE(error_of([&] { ivf_flat::extend(index, some(-1)); }), "nothing");

@@ -96,9 +96,9 @@ TEST_F(CApiDevice, TellsWhichKernelsRan) {
   };
   const std::string many = search(); // And how many a row, where lists are unequal enough.
   EXPECT_TRUE(many.starts_with("tiles: 20.8 queries a list")) << many;
-  EXPECT_TRUE(many.ends_with(": up to 8 share a reading")) << many;
+  EXPECT_TRUE(many.ends_with(": up to 8 share a read")) << many;
   rows.rows = 1;
-  EXPECT_EQ(search(), "pairs: 0.417 queries a list: each reads it for itself");
+  EXPECT_EQ(search(), "pairs: 0.417 queries a list: each reads its rows alone");
 }
 
 } // namespace

@@ -52,8 +52,8 @@ protected:
 
 constexpr const char *kUnknown =
     "usage: no family of kernels is called 'tiles'; there are groups, matrix";
-constexpr const char *kUnfit =
-    "input: family 'matrix' cannot run this search: it is not proved to be a quadratic form";
+constexpr const char *kUnfit = "input: family 'matrix' cannot run this search: the metric is not "
+                               "proved to be a quadratic form";
 
 TEST_F(CApiFamily, RunsTheOneThatIsAskedForAndSaysSo) {
   ASSERT_EQ(searchBy(nullptr), "ok");

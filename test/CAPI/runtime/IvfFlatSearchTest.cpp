@@ -165,7 +165,7 @@ TEST_F(CApiSearch, RefusesBadArguments) {
   EXPECT_EQ(search(narrow, 3, 4, found), "input: queries have 3 dims, the index has 12");
   auto none = queries;
   none.rows = 0;
-  EXPECT_EQ(search(none, 3, 4, found), "input: queries: there are none");
+  EXPECT_EQ(search(none, 3, 4, found), "input: queries: there are 0 rows; give at least one");
   annudf_ivf_flat_search_stats stats = {};
   EXPECT_EQ(search(queries, 3, 4, found, nullptr, &stats),
             "usage: annudf_ivf_flat_search: annudf_ivf_flat_search_stats.size is 0; set it to "
@@ -253,7 +253,7 @@ TEST_F(CApiSearch, PrecompileForAnArchitectureRefuses) {
   const std::string said =
       outcome(annudf_ivf_flat_precompile_for(artifact, ANNUDF_ELEMENT_F32, 90, &stats));
   ::unsetenv("ANNUDF_CACHE_DISABLE");
-  EXPECT_TRUE(said.ends_with("for sm_90 are kept nowhere: ANNUDF_CACHE_DISABLE is set") ||
+  EXPECT_TRUE(said.ends_with("for sm_90 cannot be kept on disk: ANNUDF_CACHE_DISABLE is set") ||
               said.find("annudf was built without CUDA") != std::string::npos)
       << said;
 }

@@ -74,32 +74,32 @@ annudf.extern @f convention(numba) (f32) -> i8 link(cuda_source "x")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 3 bytes as ltoir, which they are not: LTO-IR begins with ed 43 4e 7f}}
+// expected-error @below {{'annudf.extern' op [E5] links 3 bytes that are not ltoir: LTO-IR begins with ed 43 4e 7f}}
 annudf.extern @f convention(c) (f32) -> f32 link(ltoir "abc")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 4 bytes as ltoir, which they are not: LTO-IR begins with ed 43 4e 7f}}
+// expected-error @below {{'annudf.extern' op [E5] links 4 bytes that are not ltoir: LTO-IR begins with ed 43 4e 7f}}
 annudf.extern @f convention(c) (f32) -> f32 link(ltoir "\EDCN\7F")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 3 bytes as ptx, which they are not: PTX is text with .version and .target}}
+// expected-error @below {{'annudf.extern' op [E5] links 3 bytes that are not ptx: PTX is text with .version and .target}}
 annudf.extern @f convention(c) (f32) -> f32 link(cuda_source "x", ptx "abc")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 4 bytes as cubin, which they are not: a cubin is an ELF file}}
+// expected-error @below {{'annudf.extern' op [E5] links 4 bytes that are not cubin: a cubin is an ELF file}}
 annudf.extern @f convention(c) (f32) -> f32 link(cubin "\7FELF")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 1 bytes as cuda_source, which they are not: CUDA C++ is text without NUL}}
+// expected-error @below {{'annudf.extern' op [E5] links 1 bytes that are not cuda_source: CUDA C++ is text without NUL}}
 annudf.extern @f convention(c) (f32) -> f32 link(cuda_source " ")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E5] links 2 bytes as cuda_source, which they are not: CUDA C++ is text without NUL}}
+// expected-error @below {{'annudf.extern' op [E5] links 2 bytes that are not cuda_source: CUDA C++ is text without NUL}}
 annudf.extern @f convention(c) (f32) -> f32 link(cuda_source "x\00")
 
 // -----

@@ -30,7 +30,7 @@ func.func private @f(%x: f32, %y: f32) -> f32 {
   cf.br ^header(%zero, %y : i32, f32)
 ^header(%i: i32, %s: f32):
   %more = arith.cmpi slt, %i, %n : i32
-  // expected-error @below {{[P14] repeats a number of times that is not known when the metric is compiled: range() needs constant bounds, and while a counter that starts with a constant and ends at one}}
+  // expected-error @below {{[P14] repeats a number of times that is unknown at compile time; use range() with constant bounds, or while with a counter from one constant to another}}
   cf.cond_br %more, ^body, ^end
 ^body:
   %next = arith.addi %i, %one : i32

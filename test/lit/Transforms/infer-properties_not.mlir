@@ -6,7 +6,7 @@ annudf.metric @last order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: what is yielded does not depend on the field}}
+    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: the yielded value does not depend on the field}}
     %r = arith.subf %x, %y : f32
     annudf.yield %r : f32
   }
@@ -17,7 +17,7 @@ annudf.metric @argument order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: what is yielded is another argument than the field}}
+  // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: the hook yields another argument in place of the field}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %x : f32
   }
@@ -31,7 +31,7 @@ annudf.metric @absolute order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = arith.subf %x, %y : f32
     %s = arith.addf %acc, %d : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'math.absf' does more with the field than join it with terms}}
+    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'math.absf' does not join the field with a term by +, *, min, max, and, or, xor}}
     %r = math.absf %s : f32
     annudf.yield %r : f32
   }
@@ -43,7 +43,7 @@ annudf.metric @mixed order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'arith.addf' joins the field otherwise than what is yielded does}}
+    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'arith.addf' joins the field by another operation than the last one does}}
     %s = arith.addf %acc, %x : f32
     %r = arith.mulf %s, %y : f32
     annudf.yield %r : f32
@@ -83,7 +83,7 @@ annudf.metric @masked order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %c = arith.cmpf une, %x, %y : f32
     %s = arith.addf %acc, %x : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'arith.select' does more with the field than join it with terms}}
+    // expected-remark @below {{[N3] field 0 is not proved to be the field joined with terms: 'arith.select' does not join the field with a term by +, *, min, max, and, or, xor}}
     %r = arith.select %c, %s, %acc : f32
     annudf.yield %r : f32
   }
@@ -146,7 +146,7 @@ annudf.metric @cube order(min) coarse(l2) elements(f32) {
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.subf' may give either sign}}
     %d = arith.subf %x, %y : f32
     %s = arith.mulf %d, %d : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.mulf' makes a power above 2 of x and y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.mulf' gives a power of x and y above 2}}
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' changes its sign when x and y are exchanged}}
     %t = arith.mulf %s, %d : f32
     %r = arith.addf %acc, %t : f32
@@ -176,7 +176,7 @@ annudf.metric @flags order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = arith.subf %x, %y : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y, to be symmetric, to be a function of x - y, to have terms of one sign, to be monotone: 'arith.mulf' has flags by which devices may compute something else}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y, to be symmetric, to be a function of x - y, to have terms of one sign, to be monotone: 'arith.mulf' has flags that let devices give different results}}
     %s = arith.mulf %d, %d fastmath<reassoc> : f32
     %r = arith.addf %acc, %s : f32
     annudf.yield %r : f32
@@ -191,7 +191,7 @@ annudf.metric @flagged_sum order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = arith.subf %x, %y : f32
     %s = arith.mulf %d, %d fastmath<contract> : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y, to be symmetric, to be a function of x - y, to have terms of one sign, to be monotone: 'arith.addf' has flags by which devices may compute something else}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y, to be symmetric, to be a function of x - y, to have terms of one sign, to be monotone: 'arith.addf' has flags that let devices give different results}}
     %r = arith.addf %acc, %s fastmath<reassoc> : f32
     annudf.yield %r : f32
   }
@@ -203,10 +203,10 @@ annudf.metric @ratio order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.addf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.addf' uses x or y outside of x - y}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.addf' may give either sign}}
     %s = arith.addf %x, %y : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.divf' divides by what is no entry of a capture and no constant}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.divf' divides by a value that is neither a constant nor an entry of a capture}}
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.divf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
     %q = arith.divf %x, %s : f32
     %r = arith.addf %acc, %q : f32
@@ -221,9 +221,9 @@ annudf.metric @by_zero order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %z = arith.constant 0.0 : f32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.divf' divides by what is no entry of a capture and no constant}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.divf' divides by a value that is neither a constant nor an entry of a capture}}
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.divf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.divf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.divf' uses x or y outside of x - y}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.divf' may give either sign}}
     %q = arith.divf %x, %z : f32
     %r = arith.addf %acc, %q : f32
@@ -240,7 +240,7 @@ annudf.metric @infinite order(min) coarse(l2) elements(f32) {
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: a constant is not finite}}
     %z = arith.constant 0x7F800000 : f32
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' uses x or y outside of x - y}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.mulf' may give either sign}}
     %q = arith.mulf %x, %z : f32
     %r = arith.addf %acc, %q : f32
@@ -273,7 +273,7 @@ annudf.metric @row_number order(min) coarse(l2) elements(f32) {
     %i = annudf.index row
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric, to be a function of x - y, to have terms of one sign, to be monotone: 'arith.index_cast' is not known to this analysis}}
     %j = arith.index_cast %i : index to i32
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.sitofp' is of an integer that is computed}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.sitofp' converts an integer that is not an entry of a capture}}
     %v = arith.sitofp %j : i32 to f32
     %q = arith.mulf %x, %v : f32
     %r = arith.addf %acc, %q : f32
@@ -289,11 +289,11 @@ annudf.metric @other_sign order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %i = annudf.load %u[] : !annudf.capture<ui8>
-    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.sitofp' takes what capture "u" holds for an integer of the other sign}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.sitofp' reads the integers of capture "u" with the wrong signedness}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.sitofp' may give either sign}}
     %v = arith.sitofp %i : i8 to f32
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' uses x or y outside of x - y}}
     %q = arith.mulf %x, %v : f32
     %r = arith.addf %acc, %q : f32
     annudf.yield %r : f32
@@ -307,7 +307,7 @@ annudf.metric @branches order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.cmpf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.cmpf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.cmpf' uses x or y outside of x - y}}
     %c = arith.cmpf olt, %x, %y : f32
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: its two sides are x and x - y}}
     %q = scf.if %c -> (f32) {
@@ -330,7 +330,7 @@ annudf.metric @larger order(min) coarse(l2) elements(f32) {
   // expected-remark @below {{[N4] field 0: symmetric}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'arith.maximumf' is no polynomial}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.maximumf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.maximumf' uses x or y outside of x - y}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.maximumf' may give either sign}}
     %q = arith.maximumf %x, %y : f32
     %r = arith.addf %acc, %q : f32
@@ -365,7 +365,7 @@ annudf.metric @two_signs order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'math.absf' of x and y is no polynomial}}
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'math.absf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'math.absf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'math.absf' uses x or y outside of x - y}}
     %a = math.absf %x : f32
     %b = math.absf %y : f32
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: its terms have two signs}}
@@ -385,7 +385,7 @@ annudf.metric @by_minus_zero order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: 'math.absf' of x and y is no polynomial}}
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'math.absf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'math.absf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'math.absf' uses x or y outside of x - y}}
     %a = math.absf %x : f32
     %i = annudf.index dim
     %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
@@ -437,7 +437,7 @@ annudf.metric @other_pair order(min) coarse(l2) elements(f32) {
   }
   // expected-remark @below {{[N4] field 0: terms >= 0; never falls}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' uses x or y outside of x - y}}
     %a = arith.mulf %x, %x : f32
     %b = arith.mulf %y, %y : f32
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.addf' may be fused with one of its operands and not with the other}}
@@ -470,7 +470,7 @@ annudf.metric @powers order(min) coarse(l2) elements(f32) {
     %p10 = arith.mulf %p9, %p9 : f32
     %p11 = arith.mulf %p10, %p10 : f32
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' uses x or y outside of x - y}}
     // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.mulf' may give either sign}}
     %q = arith.mulf %x, %p11 : f32
     %r = arith.addf %acc, %q : f32
@@ -564,7 +564,7 @@ annudf.metric @sum_of_integers order(min) coarse(l2) elements(i8) accumulator(i3
   }
   // expected-remark @below {{[N4] field 0: symmetric; a function of x - y}}
   annudf.update (%acc: i32, %x: i32, %y: i32) {
-    // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign: it is an integer, whose bits are more than one number}}
+    // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign: it is an integer, which may be read as signed or unsigned}}
     %v = annudf.load %u[] : !annudf.capture<ui32>
     // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: the field is no sum of floats}}
     // expected-remark @below {{[N3] field 0 is not proved to be monotone: sums of integers wrap around}}
@@ -586,7 +586,7 @@ annudf.metric @twice order(min) coarse(l2) elements(f32) {
     %d = arith.subf %x, %y : f32
     %cd = arith.mulf %c, %d : f32
     // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
-    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' uses x or y outside of x - y}}
     %t = arith.mulf %cd, %x : f32
     %r = arith.addf %acc, %t : f32
     annudf.yield %r : f32

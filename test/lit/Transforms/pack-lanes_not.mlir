@@ -181,7 +181,7 @@ annudf.metric @dropped order(min) coarse(l2) elements(u8) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-remark @below {{[N2] is not packed: what it yields is no sum with the accumulator}}
+  // expected-remark @below {{[N2] is not packed: it does not yield the accumulator plus a term}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %r = arith.mulf %x, %y : f32
     annudf.yield %r : f32

@@ -51,7 +51,7 @@ annudf.metric @whole order(min) coarse(l2) elements(i8) {
 
 // expected-error @+3 {{'annudf.metric' op [R5] ranks by order(max), and with rapids.cuvs.ivf_flat.metric.v1 the smallest distance is best; negate the distance and write order(min)}}
 // expected-error @+2 {{'annudf.metric' op [R6] ranks lists by coarse(inner_product max), and with rapids.cuvs.ivf_flat.metric.v1 they are ranked by l2, nearest first; write coarse(l2)}}
-// expected-error @+1 {{'annudf.metric' op [R7] takes missing values, of which rapids.cuvs.ivf_flat.metric.v1 knows nothing; drop missing_values}}
+// expected-error @+1 {{'annudf.metric' op [R7] takes missing values, which rapids.cuvs.ivf_flat.metric.v1 does not support; drop missing_values}}
 annudf.metric @dot order(max) coarse(inner_product) elements(f32) missing_values {
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -96,7 +96,7 @@ annudf.metric @captures order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @+1 {{'annudf.index' op [R12] reads row, and rapids.cuvs.ivf_flat.metric.v1 hands over dim, beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or do without}}
+    // expected-error @+1 {{'annudf.index' op [R12] reads row, but rapids.cuvs.ivf_flat.metric.v1 hands over only dim, and only beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or drop the read}}
     %0 = annudf.index row
     %1 = annudf.load %r[%0] : !annudf.capture<row x f32>
     %2 = arith.addf %acc, %1 : f32
@@ -112,9 +112,9 @@ annudf.metric @places order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @+1 {{'annudf.index' op [R12] reads dim, and rapids.cuvs.ivf_flat.metric.v1 hands over dim, beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or do without}}
+    // expected-error @+1 {{'annudf.index' op [R12] reads dim, but rapids.cuvs.ivf_flat.metric.v1 hands over only dim, and only beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or drop the read}}
     %0 = annudf.index dim
-    // expected-error @+1 {{'annudf.index' op [R12] reads dims, and rapids.cuvs.ivf_flat.metric.v1 hands over dim, beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or do without}}
+    // expected-error @+1 {{'annudf.index' op [R12] reads dims, but rapids.cuvs.ivf_flat.metric.v1 hands over only dim, and only beside a capture; bind a capture for dim, fix dims with annudf-inline-captures, or drop the read}}
     %1 = annudf.index dims
     %2 = arith.subi %1, %0 : index
     %3 = arith.index_cast %2 : index to i32
@@ -126,7 +126,7 @@ annudf.metric @places order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'annudf.function' op [R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is of metrics; leave the target ABI out}}
+// expected-error @below {{'annudf.function' op [R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is for metrics only; leave the target ABI out}}
 annudf.function @f convention(c) (f32) -> f32 {
   annudf.body (%a: f32) {
     annudf.yield %a : f32
@@ -136,7 +136,7 @@ annudf.function @f convention(c) (f32) -> f32 {
 // -----
 
 annudf.extern @f convention(c) (f32, f32) -> f32 link(cuda_source "x")
-// expected-error @below {{'annudf.metric' op [R15] stands beside linked code, and what is handed out for rapids.cuvs.ivf_flat.metric.v1 is one function; do without annudf.extern}}
+// expected-error @below {{'annudf.metric' op [R15] is in a module with linked code, which rapids.cuvs.ivf_flat.metric.v1 cannot hold; drop annudf.extern}}
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32

@@ -2,7 +2,7 @@
 
 // Names that a linker would take for something else, and code that is handed out without what it links.
 
-// expected-error @below {{'annudf.extern' op [E8] has a name that a linker cannot be asked for, or that annudf or a device compiler keeps for itself; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
+// expected-error @below {{'annudf.extern' op [E8] has a name that is no C identifier or is reserved; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
 annudf.extern @annudf1_scan_init_a32 convention(c) (f32, f32) -> f32 link(cuda_source "x")
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
@@ -18,7 +18,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E8] has a name that a linker cannot be asked for, or that annudf or a device compiler keeps for itself; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
+// expected-error @below {{'annudf.extern' op [E8] has a name that is no C identifier or is reserved; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
 annudf.extern @__nv_sqrtf convention(c) (f32, f32) -> f32 link(cuda_source "x")
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
@@ -34,7 +34,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E8] has a name that a linker cannot be asked for, or that annudf or a device compiler keeps for itself; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
+// expected-error @below {{'annudf.extern' op [E8] has a name that is no C identifier or is reserved; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
 annudf.extern @a.b convention(c) (f32, f32) -> f32 link(cuda_source "x")
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
@@ -50,7 +50,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [E8] has a name that a linker cannot be asked for, or that annudf or a device compiler keeps for itself; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
+// expected-error @below {{'annudf.extern' op [E8] has a name that is no C identifier or is reserved; use letters, digits and _, at most 510, not beginning with a digit, annudf or __}}
 annudf.extern @fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff convention(c) (f32, f32) -> f32 link(cuda_source "x")
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
@@ -68,14 +68,14 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 annudf.extern @f convention(c) (f32) -> f32 link(cuda_source "x")
 func.func private @helper(%a: f32) -> f32 {
-  // expected-error @below {{'annudf.call' op [D13] calls linked code, and a function is handed out without any; link 'f' where the function is linked, and take its result as an argument}}
+  // expected-error @below {{'annudf.call' op [D13] calls linked code, which a device function cannot contain; call 'f' outside it and pass the result as an argument}}
   %r = annudf.call @f(%a) : (f32) -> f32
   return %r : f32
 }
 annudf.function @g convention(c) (f32) -> f32 {
   annudf.body (%a: f32) {
     %b = func.call @helper(%a) : (f32) -> f32
-    // expected-error @below {{'annudf.call' op [D13] calls linked code, and a function is handed out without any; link 'f' where the function is linked, and take its result as an argument}}
+    // expected-error @below {{'annudf.call' op [D13] calls linked code, which a device function cannot contain; call 'f' outside it and pass the result as an argument}}
     %r = annudf.call @f(%b) : (f32) -> f32
     annudf.yield %r : f32
   }

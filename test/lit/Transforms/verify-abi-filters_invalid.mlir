@@ -4,7 +4,7 @@
 
 annudf.filter @f {
   annudf.keep {
-    // expected-error @below {{'annudf.index' op [K5] a filter may not read 'query' yet: it is computed once, for all queries together; make one for each query, whose values are bound to captures, and search with it}}
+    // expected-error @below {{'annudf.index' op [K5] a filter may not read 'query': it is computed once for all queries; bind the query's values to captures and make one filter a query}}
     %query = annudf.index query
     %zero = arith.constant 0 : index
     %b = arith.cmpi eq, %query, %zero : index
@@ -15,7 +15,7 @@ annudf.filter @f {
 // -----
 
 annudf.filter @f {
-  // expected-error @below {{'annudf.capture' op [K6] has extent query, and a filter may not read 'query' yet; bind what one query has, and make a filter for each}}
+  // expected-error @below {{'annudf.capture' op [K6] has extent query, which a filter may not read; bind one query's values and make one filter a query}}
   %user = annudf.capture "user" : !annudf.capture<query x i32>
   annudf.keep {
     %true = arith.constant true

@@ -54,7 +54,7 @@ annudf.function @f convention(c) (f16) -> f32 {
 
 // -----
 
-// expected-error @below {{'annudf.function' op [D10] has a name that annudf or a device compiler keeps for itself; begin it with neither annudf nor __}}
+// expected-error @below {{'annudf.function' op [D10] has a reserved name; begin it with neither annudf nor __}}
 annudf.function @annudf1_scan_init_s32 convention(c) (f32) -> f32 {
   annudf.body (%a: f32) {
     annudf.yield %a : f32
@@ -63,7 +63,7 @@ annudf.function @annudf1_scan_init_s32 convention(c) (f32) -> f32 {
 
 // -----
 
-// expected-error @below {{'annudf.function' op [D10] has a name that annudf or a device compiler keeps for itself; begin it with neither annudf nor __}}
+// expected-error @below {{'annudf.function' op [D10] has a reserved name; begin it with neither annudf nor __}}
 annudf.function @__nv_sqrtf convention(c) (f32) -> f32 {
   annudf.body (%a: f32) {
     annudf.yield %a : f32

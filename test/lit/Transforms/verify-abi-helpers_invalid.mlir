@@ -182,7 +182,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'func.func' op [F6] has a name that a device compiler refuses or keeps for itself; use letters, digits and _, not beginning with a digit, annudf or __}}
+// expected-error @below {{'func.func' op [F6] has a name that is no C identifier or is reserved; use letters, digits and _, not beginning with a digit, annudf or __}}
 func.func private @"a.b"(%a: f32) -> f32 {
   return %a : f32
 }
@@ -199,7 +199,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'func.func' op [F6] has a name that a device compiler refuses or keeps for itself; use letters, digits and _, not beginning with a digit, annudf or __}}
+// expected-error @below {{'func.func' op [F6] has a name that is no C identifier or is reserved; use letters, digits and _, not beginning with a digit, annudf or __}}
 func.func private @annudf1_order(%a: f32) -> f32 {
   return %a : f32
 }
@@ -216,7 +216,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'func.func' op [F6] has a name that a device compiler refuses or keeps for itself; use letters, digits and _, not beginning with a digit, annudf or __}}
+// expected-error @below {{'func.func' op [F6] has a name that is no C identifier or is reserved; use letters, digits and _, not beginning with a digit, annudf or __}}
 func.func private @__nv_expf(%a: f32) -> f32 {
   return %a : f32
 }
@@ -233,7 +233,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'func.func' op [F6] has a name that a device compiler refuses or keeps for itself; use letters, digits and _, not beginning with a digit, annudf or __}}
+// expected-error @below {{'func.func' op [F6] has a name that is no C identifier or is reserved; use letters, digits and _, not beginning with a digit, annudf or __}}
 func.func private @"1st"(%a: f32) -> f32 {
   return %a : f32
 }

@@ -10,7 +10,7 @@ annudf.metric @last order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-warning @below {{[H11] yields what does not depend on the accumulator, so only the last dimension counts; combine it with the accumulator}}
+  // expected-warning @below {{[H11] yields a value that does not depend on the accumulator, so only the last dimension counts; combine it with the accumulator}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %unused = arith.addf %acc, %x : f32
     %d = arith.subf %x, %y : f32
@@ -84,7 +84,7 @@ annudf.metric @part order(min) coarse(l2) elements(f32) numerics(reassociate) {
     %r = arith.addf %acc, %x : f32
     annudf.yield %r : f32
   }
-  // expected-warning @below {{[H14] yields what does not depend on both accumulators, so the dimensions of one are lost; join them}}
+  // expected-warning @below {{[H14] yields a value that does not depend on both accumulators, so the dimensions of one are lost; join both}}
   annudf.combine (%a: f32, %b: f32) {
     %r = arith.mulf %b, %b : f32
     annudf.yield %r : f32

@@ -281,7 +281,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another, and no hook knows how many there are; put it first}}
+  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another extent, and hooks do not know its size; put it first}}
   %w = annudf.capture "w" : !annudf.capture<dim x row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -295,7 +295,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another, and no hook knows how many there are; put it first}}
+  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another extent, and hooks do not know its size; put it first}}
   %w = annudf.capture "w" : !annudf.capture<row x query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -309,7 +309,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another, and no hook knows how many there are; put it first}}
+  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another extent, and hooks do not know its size; put it first}}
   %w = annudf.capture "w" : !annudf.capture<16 x dim x query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -323,7 +323,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another, and no hook knows how many there are; put it first}}
+  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another extent, and hooks do not know its size; put it first}}
   %w = annudf.capture "w" : !annudf.capture<row x row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -337,7 +337,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'si8' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si8' is not supported; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
   %w = annudf.capture "w" : !annudf.capture<dim x si8>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -351,7 +351,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'si16' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si16' is not supported; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
   %w = annudf.capture "w" : !annudf.capture<dim x si16>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -365,7 +365,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'si32' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si32' is not supported; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
   %w = annudf.capture "w" : !annudf.capture<dim x si32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -379,7 +379,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'si64' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si64' is not supported; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
   %w = annudf.capture "w" : !annudf.capture<dim x si64>
   annudf.init {
     %0 = arith.constant 0.0 : f32

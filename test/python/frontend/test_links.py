@@ -253,10 +253,7 @@ def test_a_device_function_is_handed_out_without_it() -> None:
 
     with pytest.raises(CompileError) as caught:
         both.mlir("float32(float32)")
-    message = (
-        "[D13] calls linked code, and a function is handed out without any; link 'scaled' where the function is "
-        "linked, and take its result as an argument"
-    )
+    message = "[D13] calls linked code, which a device function cannot contain; call 'scaled' outside it and pass the result as an argument"
     assert caught.value.diagnostics[0].message == message
     assert caught.value.diagnostics[0].file == __file__
 

@@ -192,10 +192,10 @@ def test_refused_at_the_call(case: str) -> None:
 @pytest.mark.parametrize(
     ("f", "message"),
     [
-        (declared(cuda.PTXSource(b"abc")), "[E5] links 3 bytes as ptx, which they are not: PTX is text with .version and .target"),
+        (declared(cuda.PTXSource(b"abc")), "[E5] links 3 bytes that are not ptx: PTX is text with .version and .target"),
         (
             declared(name="annudf_x"),
-            "[E8] has a name that a linker cannot be asked for, or that annudf or a device compiler keeps for itself; "
+            "[E8] has a name that is no C identifier or is reserved; "
             "use letters, digits and _, at most 510, not beginning with a digit, annudf or __",
         ),
     ],

@@ -238,8 +238,26 @@ def test_helpers_that_are_called_with_other_arguments() -> None:
         return acc + np.logical_and(x > 0, y > 0, x > y)
 
     for function in (one, three):
-        with pytest.raises(UnsupportedError, match=r"a helper that takes \(a, b\) is called with other arguments; giv"):
+        with pytest.raises(
+            UnsupportedError, match=r"a helper that takes \(a, b\) is called with other arguments; pass exactly"
+        ):
             translate(function, options(function.__name__))
+
+
+def test_uint64_is_compared_with_uint64_only() -> None:
+    def signed(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + (np.uint64(x) > np.int32(y))
+
+    def narrow(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + (np.uint32(x) == np.uint64(y))
+
+    for function, kinds in ((signed, "uint64 and int32"), (narrow, "uint32 and uint64")):
+        with pytest.raises(UnsupportedError) as caught:
+            translate(function, options(function.__name__))
+        assert caught.value.diagnostics[0].message == (
+            f"uint64 can be compared with uint64 only, got {kinds}; convert the other by np.uint64(...), "
+            "or the uint64 by np.int64(...)"
+        )
 
 
 def test_a_scalar_capture_has_no_entries() -> None:

@@ -362,7 +362,7 @@ def without_ctx():
     [
         (no_bool, "no_bool returns float32; a filter returns True or False on every path, such as"),
         (number_or_nothing, "number_or_nothing returns nothing on some path; return True or False on every path"),
-        (of_a_query, "a filter cannot read ctx.query yet: it is computed once, for all queries together; make one for"),
+        (of_a_query, "a filter cannot read ctx.query: it is computed once for all queries; make one filter for"),
         (of_a_dimension, "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.list and"),
         (not_there, "there is no ctx.cost; there are ctx.dims, ctx.row, ctx.list, ctx.price (declare arrays"),
         (of_coordinates, "takes (x, y, acc, ctx); a filter's function is of_coordinates(ctx), which says of the row"),
@@ -396,7 +396,7 @@ def test_refused_when_made():
         (
             lambda: ivf_flat.filter(captures={"limit": limits})(limited),
             CaptureError,
-            "capture 'limit' of filter 'limited' has one entry a query, and a filter cannot read ctx.query yet",
+            "capture 'limit' of filter 'limited' has one entry a query, and a filter cannot read ctx.query",
         ),
         (lambda: ivf_flat.filter(3), ArgumentError, "annudf.filter decorates a Python function f(ctx), not a int"),
         (lambda: ivf_flat.filter(captures=[1]), None, ""),
@@ -407,7 +407,7 @@ def test_refused_when_made():
         (
             lambda: ivf_flat.SearchParams(metric=affordable),
             ArgumentError,
-            "which keeps and drops rows but ranks none; give it as search(filter=)",
+            "which is a filter; give it as search(filter=...)",
         ),
         (
             lambda: affordable & filters.from_mask([True]) & filters.from_mask([True, False]),

@@ -248,8 +248,7 @@ def infinite() -> np.ndarray:
         ),
         (
             lambda: ivf_flat.search(ivf_flat.SearchParams(n_probes=2), ivf_flat.build(WITH, HOLED), FULL, 1),
-            "metric 'l2' (<built-in metric l2, also sqeuclidean>) does not say what a missing value is, which rows of the index may have; "
-            "search by a metric with missing_values, such as nan_euclidean",
+            "metric 'l2' (<built-in metric l2, also sqeuclidean>) does not take missing values, and the index may hold them; search by a metric with missing_values, such as nan_euclidean",
         ),
         (
             lambda: brute_force.knn(HOLED[2:], FULL, 1),

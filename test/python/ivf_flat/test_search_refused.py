@@ -218,7 +218,7 @@ def radius_by(params, index):
     ("family", "message"),
     [
         ("tiles", "no family of kernels is called 'tiles'; there are groups, matrix"),
-        ("matrix", "family 'matrix' cannot run this search: it is not proved to be a quadratic form"),
+        ("matrix", "family 'matrix' cannot run this search: the metric is not proved to be a quadratic form"),
     ],
 )
 def test_a_family_that_cannot_be(floats, call, family, message):

@@ -95,7 +95,7 @@ def test_what_cannot_be_joined_is_told(caplog):
 
 def test_a_part_that_is_forgotten_is_told(caplog):
     ivf_flat.metric(numerics="reassociate", combine=lambda acc, other: acc)(squares).artifact([])
-    assert "[H14] yields what does not depend on both accumulators" in caplog.text
+    assert "[H14] yields a value that does not depend on both accumulators" in caplog.text
 
 
 def wants_the_dimension(acc, other, ctx):

@@ -110,8 +110,8 @@ def test_cuda_source_is_compiled_for_gpus():
         (
             SOURCE,
             {"accumulator": np.int64, "initial": 2**53 + 1},
-            "initial is 9007199254740993, which CUDA source is handed as a float64, and that holds 9007199254740992 "
-            "instead; give an integer that float64 holds, such as any up to 2**53",
+            "initial is 9007199254740993, which float64 rounds to 9007199254740992, and CUDA source starts from a float64; "
+            "give an integer that float64 holds, such as any up to 2**53",
         ),
         (
             SOURCE,

@@ -109,15 +109,15 @@ def test_another_producers_object(libnvvm):
         ({"abi": "rapids.cuvs.ivf_pq.metric.v1"}, "has ABI 'rapids.cuvs.ivf_pq.metric.v1', annudf takes"),
         ({"payload_kind": "ptx"}, "payload_kind is 'ptx'; it is 'ltoir' or 'cuda_source'"),
         ({"payload": b""}, "has an empty payload"),
-        ({"payload": 3}, "a device UDF has no payload that can be read: it is 3, and not bytes or bytearray or"),
-        ({"payload": ["f"]}, "a device UDF has no payload that can be read: it is ['f'], and not bytes"),
+        ({"payload": 3}, "payload of a device UDF is 3, it must be bytes or bytearray or"),
+        ({"payload": ["f"]}, "payload of a device UDF is ['f'], it must be bytes"),
         ({"payload_kind": "ltoir", "payload": "text"}, "has a payload that is no LTO-IR"),
-        ({"abi": None}, "a device UDF has no abi that can be read: it is None, and not str"),
-        ({"payload_kind": 1}, "a device UDF has no payload_kind that can be read: it is 1, and not str"),
-        ({"symbol_name": b"f"}, "a device UDF has no symbol_name that can be read: it is b'f', and not str"),
-        ({"cache_key": 1}, "a device UDF has no cache_key that can be read: it is 1, and not str"),
-        ({"target": 90}, "a device UDF has no target that can be read: it is 90, and not str"),
-        ({"captures": {}}, "a device UDF has no captures that can be read: it is {}, and not tuple or list"),
+        ({"abi": None}, "abi of a device UDF is None, it must be str"),
+        ({"payload_kind": 1}, "payload_kind of a device UDF is 1, it must be str"),
+        ({"symbol_name": b"f"}, "symbol_name of a device UDF is b'f', it must be str"),
+        ({"cache_key": 1}, "cache_key of a device UDF is 1, it must be str"),
+        ({"target": 90}, "target of a device UDF is 90, it must be str"),
+        ({"captures": {}}, "captures of a device UDF is {}, it must be tuple or list"),
         ({"captures": (3,)}, "captures[0] of a device UDF is 3; give an annudf.UDFCapture"),
         ({"captures": (weights(name=3),)}, "name of capture 3 is 3, it must be a str"),
         (
@@ -160,7 +160,7 @@ def test_text_may_be_text():
 
 
 def test_what_is_no_descriptor():
-    with pytest.raises(annudf.ArgumentError, match="a device UDF has no payload that can be read: it is None"):
+    with pytest.raises(annudf.ArgumentError, match="payload of a device UDF is None"):
         annudf.DeviceUDF.of(object())
 
 

@@ -173,9 +173,9 @@ def test_without_source_what_the_code_does_not_say_is_refused(body, name, extent
     with pytest.raises(CaptureError) as caught:
         without_source(body, name)
     assert str(caught.value) == (
-        f"what indexes capture '{name}' cannot be told, as the source of update cannot be read; say it: '{name}': "
+        f"the extents of capture '{name}' are unknown, as the source of update cannot be read; declare them: '{name}': "
         f'ivf_flat.capture({name}, extents={extents}), where "dim" is one entry a dimension, "row" one an id, '
-        '"query" one a query and a number that many'
+        '"query" one a query and a number that many entries'
     )
 
 

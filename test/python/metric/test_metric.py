@@ -376,7 +376,7 @@ def test_precompile_for_an_architecture_needs_no_gpu(tmp_path, monkeypatch, capl
     with pytest.raises(ArgumentError, match=r"^arch and resources are given"):
         ahead.precompile(arch="sm_90", resources=common.Resources())
     monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "1")
-    with pytest.raises(UnavailableError, match=r"for sm_86 are kept nowhere: ANNUDF_CACHE_DISABLE is set"):
+    with pytest.raises(UnavailableError, match=r"for sm_86 cannot be kept on disk: ANNUDF_CACHE_DISABLE is set"):
         ahead.precompile(arch="sm_86")
 
 

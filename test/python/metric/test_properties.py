@@ -144,12 +144,12 @@ def test_nothing_is_proved():
         "difference": (
             False,
             "not proved to be a function of x - y",
-            "'*' is of x or y otherwise than by x - y",
+            "'*' uses x or y outside of x - y",
         ),
         "sign": (False, "not proved to have terms of one sign", "'*' may give either sign"),
         "monotone": (False, "not proved to be monotone", "'*' may give either sign"),
     }
-    assert proved.quadratic.why == "'*' makes a power above 2 of x and y"
+    assert proved.quadratic.why == "'*' gives a power of x and y above 2"
     assert {getattr(proved, name).line for name in OF_ALL} == {line_of(cubic, "x * y * x")}
 
 
@@ -159,7 +159,7 @@ def test_a_field_that_is_not_joined_with_terms():
         return (acc + x) * y
 
     (field,) = last.properties.fields
-    why = "'+' joins the field otherwise than what is yielded does"
+    why = "'+' joins the field by another operation than the last one does"
     assert [one.why for one in (field.joined, field.polynomial, field.monotone)] == [why] * 3
     assert field.joined.text == "not proved to be the field joined with terms"
     assert repr(field) == "<annudf field: not proved to be the field joined with terms>"

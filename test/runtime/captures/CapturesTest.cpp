@@ -139,8 +139,8 @@ TEST(Captures, ShapesMustMatch) {
   EXPECT_EQ(error({kDim}, array<double>("f64", {}, {1})),
             "capture 'w' from w.npy: declared dim x f32 with dim = 4, got scalar f64");
   EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {4}, {1, 2, 3, 4})),
-            "capture 'w' from w.npy: declared row x f32, but it was not said for how many rows "
-            "it is bound");
+            "capture 'w' from w.npy: declared row x f32, but the number of rows is not given; "
+            "give it with the values");
   EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {0}, {})),
             "capture 'w' from w.npy: declared row x f32, but it has no entry; give one for each of "
             "the rows");
@@ -179,8 +179,8 @@ TEST(Captures, RowsAndQueriesAreBoundAndChecked) {
   EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 5, 2}, values); }),
             "capture 'r' from w.npy: declared row x f32 with row >= 5, got 3 x f32");
   EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 3, 0}, values); }),
-            "capture 'q' from w.npy: declared query x dim x f32, but it was not said for how many "
-            "queries it is bound");
+            "capture 'q' from w.npy: declared query x dim x f32, but the number of queries is "
+            "not given; give it with the values");
 }
 
 // Ids may have gaps, and rows be added: what counts is the array, not for how many it was bound.

@@ -197,13 +197,13 @@ TEST(MatrixRatio, SaysWhyNot) {
     return why.substr(begin.size());
   };
   EXPECT_EQ(whyNot("proved_chord", {1, 1, 1, 1}),
-            "finalize gives no number for a ratio that rounding may give");
+            "finalize gives NaN for a ratio just outside its range, which rounding may produce");
   EXPECT_EQ(whyNot("proved_similarity", {1, 1, -1, 1}),
-            "the square of a length has a factor below 0 of x^2 in dimension 2");
+            "the square of a length has a negative factor of x^2 in dimension 2");
   EXPECT_EQ(whyNot("proved_similarity", {1, 1e-36f, 1, 1}),
             "a coefficient is beyond 1e-30 to 1e30 in dimension 1");
   EXPECT_EQ(whyNot("proved_similarity", {1, 1, 1, 1e29f}),
-            "its constants are beyond what a bound allows for");
+            "its coefficients or the rows' mean are too large for a bound");
 }
 
 /// Ratios that finalize takes to equal distances are one limit.

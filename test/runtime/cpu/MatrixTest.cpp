@@ -44,8 +44,8 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
             // A mean far from most rows does not shift a ratio, and one row may make it so.
             if (const std::string fault = errorOf([&] { found("matrix"); }, ErrorKind::Input);
                 fault != "NO ERROR") {
-              EXPECT_EQ(fault, "family 'matrix' cannot run this search: its constants are beyond "
-                               "what a bound allows for");
+              EXPECT_EQ(fault, "family 'matrix' cannot run this search: its coefficients or the "
+                               "rows' mean are too large for a bound");
               EXPECT_TRUE(isRatio || GetParam() == "proved_inner_product");
               continue;
             }
@@ -236,9 +236,8 @@ TEST(MatrixScan, KeepsNoMoreThanThereIsRoomFor) {
   };
   Refusal why;
   EXPECT_EQ(keep(16383, why), nullptr);
-  EXPECT_EQ(
-      textOf(why),
-      "no rows kept: rows in bfloat16 take 8192 bytes, more than half of the 16383 that are free");
+  EXPECT_EQ(textOf(why), "converted rows are not kept: rows in bfloat16 take 8192 bytes, more than "
+                         "half of the 16383 that are free");
   EXPECT_EQ(keep(16384, why)->pairs->plain.size(), 0u);
   EXPECT_EQ(keep(4 * 24576 - 1, why)->pairs->plain.size(), 0u);
   EXPECT_EQ(keep(4 * 24576, why)->pairs->plain.size(), 4096u);
@@ -433,16 +432,18 @@ TEST(MatrixScan, IsRefusedWhereItCannotRun) {
             std::string("312.5 queries a row, multiplied with plain") + kByName);
   const auto whyNot = [&] { return errorOf([&] { backend->plan(work); }, ErrorKind::Input); };
   work.dims = 8193;
-  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it takes at most 8192 dims");
+  EXPECT_EQ(
+      whyNot(),
+      "family 'matrix' cannot run this search: it takes at most 8192 dims, the index has 8193");
   work.dims = 128, work.element = ANNUDF_ELEMENT_U8;
   EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it does not read u8");
   work.element = ANNUDF_ELEMENT_F32, work.formIsDistance = false;
-  EXPECT_EQ(whyNot(),
-            "family 'matrix' cannot run this search: its distance is not the form itself, "
-            "which limits are found by");
+  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: the metric has a finalize step, so "
+                      "its bound cannot be inverted");
   work.noBounds = Reason::NoForm;
-  EXPECT_EQ(whyNot(),
-            "family 'matrix' cannot run this search: it is not proved to be a quadratic form");
+  EXPECT_EQ(
+      whyNot(),
+      "family 'matrix' cannot run this search: the metric is not proved to be a quadratic form");
   work.family = "tiles";
   EXPECT_EQ(errorOf([&] { backend->plan(work); }, ErrorKind::Usage),
             "no family of kernels is called 'tiles'; there are groups, matrix");

@@ -29,9 +29,9 @@ TEST(CudaFamilies, TilesFromOneAndAHalfQueriesAList) {
   EXPECT_EQ(chosen(workOf(1, 1, 1)), "pairs");
   EXPECT_EQ(chosen(workOf(2, 1, 1)), "tiles");
   EXPECT_EQ(textOf(planOf(workOf(10000, 32, 1024), kH200)),
-            "312 queries a list: up to 8 share a reading");
+            "312 queries a list: up to 8 share a read");
   EXPECT_EQ(textOf(planOf(workOf(100, 10, 1000), kH200)),
-            "1 queries a list: each reads it for itself");
+            "1 queries a list: each reads its rows alone");
 }
 
 TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
@@ -50,8 +50,8 @@ TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
   EXPECT_EQ(textOf(planOf(inParts(1, 32, 1024, 4096), kH200)),
             "0.0312 queries a list: too few rows for a warp each group");
   EXPECT_EQ(textOf(planOf(inParts(1, 32, 1024, 240), kH200)),
-            "0.0312 queries a list: each reads it for itself; not parts: a row of 240 bytes is too "
-            "short to be shared");
+            "0.0312 queries a list: each reads its rows alone; not parts: a row of 240 bytes is "
+            "too short to split between warps, it needs 512");
 }
 
 TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
@@ -77,7 +77,7 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   EXPECT_EQ(chosen(staged(10000), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
             "tiles");
   EXPECT_EQ(textOf(planOf(staged(10000), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024})),
-            "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes "
+            "312 queries a list: up to 8 share a read; not staged: two stages take 43536 bytes "
             "of shared memory, a block has 40960");
 
   // A thread has fewer of larger accumulators, and reads more often than tiles do.
@@ -108,14 +108,12 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   EXPECT_EQ(chosen(proved(28)), "pairs");
   EXPECT_EQ(chosen(proved(30)), "matrix");
   EXPECT_EQ(chosen(proved(100000)), "matrix");
-  EXPECT_EQ(textOf(planOf(proved(10000), kH200)),
-            "312 queries a list: up to 128 share a product, and hooks see the rows that its bounds "
-            "leave");
+  EXPECT_EQ(textOf(planOf(proved(10000), kH200)), "312 queries a list: up to 128 share a product, "
+                                                  "and hooks compute the rows within its bounds");
   Workload many = proved(10000);
   many.k = 257;
-  EXPECT_EQ(textOf(planOf(many, kH200)),
-            "312 queries a list: up to 32 share a stage of rows; not matrix: it finds up to 256 "
-            "rows a query");
+  EXPECT_EQ(textOf(planOf(many, kH200)), "312 queries a list: up to 32 share a stage of rows; not "
+                                         "matrix: it finds at most 256 rows a query, k is 257");
   Machine small = kH200;
   small.sharedBytes = 100 * 1024;
   EXPECT_EQ(textOf(planOf(proved(10000), small)),
@@ -134,8 +132,9 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
     (void)planOf(other, kH200);
     FAIL() << "it was picked";
   } catch (const Error &error) {
-    EXPECT_STREQ(error.what(), "family 'matrix' cannot run this search: it is not proved "
-                               "to be a quadratic form");
+    EXPECT_STREQ(
+        error.what(),
+        "family 'matrix' cannot run this search: the metric is not proved to be a quadratic form");
   }
 }
 
@@ -153,13 +152,12 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
     EXPECT_EQ(chosen(proved(28), machine(arch)), "pairs") << arch;
     EXPECT_EQ(chosen(proved(30), machine(arch)), "matrix_mma") << arch;
     EXPECT_EQ(textOf(planOf(proved(10000), machine(arch))),
-              "312 queries a list: up to 128 share a product, and hooks see the rows that its "
-              "bounds leave")
+              "312 queries a list: up to 128 share a product, and hooks compute the rows within "
+              "its bounds")
         << arch;
     EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix"), machine(arch)); }),
-              std::string("family 'matrix' cannot run this search: it ") +
-                  (arch < 90 ? "needs sm_90" : "is made of instructions of sm_90 alone") +
-                  ", this is sm_" + std::to_string(arch))
+              "family 'matrix' cannot run this search: it runs on sm_90 only, this GPU is sm_" +
+                  std::to_string(arch))
         << arch;
   }
   // Where there are, it is taken by its name alone.
@@ -167,10 +165,11 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
   EXPECT_EQ(chosen(proved(10000, "matrix_mma")), "matrix_mma");
   // Without such products.
   EXPECT_EQ(textOf(planOf(proved(10000), machine(75))),
-            "312 queries a list: up to 8 share a reading; not staged: it needs sm_80, this is "
-            "sm_75; matrix_mma: it needs sm_80, this is sm_75");
-  EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix_mma"), machine(75)); }),
-            "family 'matrix_mma' cannot run this search: it needs sm_80, this is sm_75");
+            "312 queries a list: up to 8 share a read; not staged: it needs sm_80 or newer, this "
+            "GPU is sm_75; matrix_mma: it needs sm_80 or newer, this GPU is sm_75");
+  EXPECT_EQ(
+      test::errorOf([&] { (void)planOf(proved(100, "matrix_mma"), machine(75)); }),
+      "family 'matrix_mma' cannot run this search: it needs sm_80 or newer, this GPU is sm_75");
   Machine small = machine(80);
   small.sharedBytes = 64 * 1024;
   EXPECT_EQ(test::errorOf([&] { (void)planOf(proved(100, "matrix_mma"), small); }),
@@ -201,8 +200,8 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(chosen(fused(2000), small), "staged_granules");
   EXPECT_EQ(chosen(fused(10000, 1000)), "staged");
   EXPECT_EQ(textOf(planOf(fused(10000), kH200)),
-            "312 queries a list: up to 32 share a stage of rows, and hooks see the rows of the "
-            "best keys once more");
+            "312 queries a list: up to 32 share a stage of rows, and hooks recompute the rows of "
+            "the best keys");
   Workload packed = fused(10000);
   packed.element = ANNUDF_ELEMENT_U8, packed.packedDims = 258;
   EXPECT_EQ(chosen(packed), "packed_granules");
@@ -212,20 +211,22 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   other.fusedAhead = false;
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
-  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
-            "family 'staged_granules' cannot run this search: the linker decides which "
-            "products are fused, in each kernel");
+  EXPECT_EQ(
+      test::errorOf([&] { (void)planOf(other, kH200); }),
+      "family 'staged_granules' cannot run this search: the metric holds CUDA source, linked code "
+      "or LTO-IR of another compiler, which the linker may round differently in each kernel");
   other = fused(10000);
   other.everyDistance = true;
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
-            "family 'staged_granules' cannot run this search: every distance is wanted");
+            "family 'staged_granules' cannot run this search: the call computes every distance, "
+            "not the k best");
   other = fused(10000, 257);
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
-            "family 'staged_granules' cannot run this search: it finds up to 256 rows a "
-            "query");
+            "family 'staged_granules' cannot run this search: it finds at most 256 rows a query, k "
+            "is 257");
 }
 
 TEST(CudaFamilies, PackedWhereItIsExact) {
@@ -248,7 +249,7 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
             "tiles");
   EXPECT_EQ(
       textOf(planOf(packed(10000, 128), {.arch = 80, .processors = 40, .sharedBytes = 40 * 1024})),
-      "312 queries a list: up to 8 share a reading; not staged: two stages take 43536 bytes of "
+      "312 queries a list: up to 8 share a read; not staged: two stages take 43536 bytes of "
       "shared memory, a block has 40960; packed: three stages take 83216 bytes of shared memory, a "
       "block has 40960");
 
@@ -259,10 +260,11 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
     work.family = "packed";
     return test::errorOf([&] { (void)planOf(work, kH200); });
   };
-  EXPECT_EQ(refusal(259, 258), "family 'packed' cannot run this search: a packed sum of "
-                               "u8 is exact up to 258 dims");
-  EXPECT_EQ(refusal(128, 0), "family 'packed' cannot run this search: no sum of packed u8 "
-                             "is proved to be it");
+  EXPECT_EQ(refusal(259, 258), "family 'packed' cannot run this search: a packed sum of u8 is "
+                               "exact up to 258 dims, the index has 259");
+  EXPECT_EQ(
+      refusal(128, 0),
+      "family 'packed' cannot run this search: the metric is not proved to be a packed sum of u8");
 
   MetricDescriptor metric;
   metric.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_I8, 1024}}};
@@ -302,9 +304,8 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
     EXPECT_EQ(chosen(packed), "tiles") << times;
   }
   EXPECT_EQ(textOf(planOf(skewed(100, 4), kH200)),
-            "3.12 queries a list, 12.5 a row: up to 8 share a reading");
-  EXPECT_EQ(textOf(planOf(skewed(100, 1.2), kH200)),
-            "3.12 queries a list: up to 8 share a reading");
+            "3.12 queries a list, 12.5 a row: up to 8 share a read");
+  EXPECT_EQ(textOf(planOf(skewed(100, 1.2), kH200)), "3.12 queries a list: up to 8 share a read");
 
   // Larger lists have more groups, so that fewer pairs fill the machine: in parts no longer.
   Workload parts = workOf(2, 32, 1024, 4096);
@@ -355,21 +356,22 @@ TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest + 16)), "pairs");
   EXPECT_EQ(textOf(planOf(workOf(10000, 32, 1024, longest + 16), kH200)),
-            "312 queries a list: each reads it for itself; not tiles: 8 queries and the rows "
-            "ahead take 232576 bytes of shared memory, a block has 232448");
+            "312 queries a list: each reads its rows alone; not tiles: 8 queries and the "
+            "prefetched rows take 232576 bytes of shared memory, a block has 232448");
 }
 
 TEST(CudaFamilies, NoneRunsOnWhatIsTooOld) {
   EXPECT_EQ(test::errorOf([] { (void)planOf(workOf(1, 1, 1), {.arch = 70}); }),
-            "no family of kernels can run this search: tiles: it needs sm_75, this is sm_70; "
-            "pairs: it needs sm_75, this is sm_70");
+            "no family of kernels can run this search: tiles: it needs sm_75 or newer, this GPU is "
+            "sm_70; "
+            "pairs: it needs sm_75 or newer, this GPU is sm_70");
 }
 
 TEST(CudaFamilies, APairNeedsItsSharedMemory) {
   const uint32_t longest = 227 * 1024;
   EXPECT_EQ(chosen(workOf(1, 1, 1024, longest)), "pairs");
   EXPECT_EQ(test::errorOf([] { (void)planOf(workOf(1, 1, 1024, longest + 16), kH200); }),
-            "no family of kernels can run this search: tiles: 8 queries and the rows ahead "
+            "no family of kernels can run this search: tiles: 8 queries and the prefetched rows "
             "take 1884288 bytes of shared memory, a block has 232448; pairs: a query takes 232464 "
             "bytes of shared memory, a block has 232448");
 }

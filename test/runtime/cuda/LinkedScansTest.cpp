@@ -303,12 +303,12 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
     return std::string("kept");
   };
   fs::permissions(folder, fs::perms(0777));
-  EXPECT_EQ(failure().find("kernels of 'inner_product' for sm_86 are kept nowhere: the cache "
+  EXPECT_EQ(failure().find("kernels of 'inner_product' for sm_86 cannot be kept on disk: the cache "
                            "folder "),
             0u);
   fs::permissions(folder, fs::perms(0700));
   ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
-  EXPECT_EQ(failure(), "kernels of 'inner_product' for sm_86 are kept nowhere: "
+  EXPECT_EQ(failure(), "kernels of 'inner_product' for sm_86 cannot be kept on disk: "
                        "ANNUDF_CACHE_DISABLE is set");
 }
 

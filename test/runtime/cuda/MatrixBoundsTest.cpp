@@ -115,7 +115,7 @@ TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
         const auto numbers = numbersFor(data, hooks, why);
         SCOPED_TRACE(std::string(hooks.name) + ", " + kind.name + ", dims " + std::to_string(dims));
         if (!numbers) {
-          EXPECT_EQ(why, "its constants are beyond what a bound allows for");
+          EXPECT_EQ(why, "its coefficients or the rows' mean are too large for a bound");
           EXPECT_TRUE(hooks.form.lengths) << "of a mean far from most rows";
           continue;
         }

@@ -191,7 +191,7 @@ TEST(CudaMatrixOwn, SaysWhyThereIsNoBound) {
   EXPECT_EQ(whyNot([](QuadraticForm &form) { form.nodes.resize(ANNUDF_MATRIX_OWN_NODES); }),
             "bound");
   EXPECT_EQ(whyNot([](QuadraticForm &form) { form.nodes.resize(ANNUDF_MATRIX_OWN_NODES + 1); }),
-            "its coefficients of each query are made of more than 128 nodes");
+            "its coefficients take more than 128 steps for each query");
   EXPECT_EQ(whyNot([](QuadraticForm &form) { form.eta = -1; }),
             "its form says that underflow loses -1.000000");
 }

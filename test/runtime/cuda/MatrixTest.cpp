@@ -140,10 +140,9 @@ void CudaMatrix::whateverTheData(const char *name) const {
           EXPECT_EQ(difference(index, metric, queries, k, 6), "")
               << name << ", " << kind.name << ", dims " << dims << ", k " << k;
         } catch (const Error &error) { // Another family runs it where none is named.
-          EXPECT_EQ(
-              error.what(),
-              "family '" + std::string(family) +
-                  "' cannot run this search: its constants are beyond what a bound allows for");
+          EXPECT_EQ(error.what(), "family '" + std::string(family) +
+                                      "' cannot run this search: its coefficients or the rows' "
+                                      "mean are too large for a bound");
           EXPECT_TRUE(metric.artifact.manifest.form->lengths && kind.mayBeRefused)
               << name << ", " << kind.name;
         }

@@ -258,13 +258,13 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   EXPECT_FALSE(bindForm(l2, captures.bound, 3, {}, ANNUDF_ORDER_MIN, &why));
   EXPECT_EQ(why, "it reads entry 2 of capture 'w', which has 2");
   EXPECT_FALSE(bindForm(innerProduct(), captures.bound, 1 << 24, {}, ANNUDF_ORDER_MIN, &why));
-  EXPECT_EQ(why, "so many roundings, over 16777216 dims, leave nothing of a distance");
+  EXPECT_EQ(why, "rounding over 16777216 dims may be as large as the distance");
   // Each term that a dimension adds is rounded once more.
   QuadraticForm terms = innerProduct();
   terms.accumulations = 4096;
   EXPECT_TRUE(bindForm(terms, captures.bound, 2040, {}, ANNUDF_ORDER_MIN, &why));
   EXPECT_FALSE(bindForm(terms, captures.bound, 2049, {}, ANNUDF_ORDER_MIN, &why));
-  EXPECT_EQ(why, "so many roundings, over 2049 dims, leave nothing of a distance");
+  EXPECT_EQ(why, "rounding over 2049 dims may be as large as the distance");
 
   const auto changed = [&](const auto &change) {
     QuadraticForm form = l2;
@@ -301,7 +301,7 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   EXPECT_EQ(changed([](QuadraticForm &form) { form.eta = -1; }),
             "its form says that underflow loses -1.000000");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.initial = std::nan(""); }),
-            "its accumulator begins as what is not finite");
+            "its accumulator does not begin with a finite number");
   // w / v, where v is 0 in dimension 0.
   EXPECT_EQ(changed([](QuadraticForm &form) {
               Nodes nodes(form.nodes);

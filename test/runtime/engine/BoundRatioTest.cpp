@@ -270,7 +270,7 @@ TEST(BoundRatio, SaysWhyNot) {
     return text;
   };
   EXPECT_EQ(why([](auto &) {}, w),
-            "the square of a length has a factor below 0 of x^2 in dimension 1");
+            "the square of a length has a negative factor of x^2 in dimension 1");
   EXPECT_EQ(why([](auto &form) { form.lengths.reset(); }, v), "its form is of one field");
   EXPECT_EQ(why(
                 [](QuadraticForm &form) {
@@ -278,7 +278,7 @@ TEST(BoundRatio, SaysWhyNot) {
                   form.exact.of[Quadratic::XY] = nodes.number(1);
                 },
                 v),
-            "the product counts what a length does not in dimension 1");
+            "the product weighs a coordinate that a length leaves out in dimension 1");
   EXPECT_EQ(why(
                 [](QuadraticForm &form) {
                   Nodes nodes(form.nodes);
@@ -292,9 +292,9 @@ TEST(BoundRatio, SaysWhyNot) {
                   form.lengths->size.of[Quadratic::YY] = nodes.number(1e7);
                 },
                 {1, 1}),
-            "what is computed of a length may be off by a quarter of its square");
+            "rounding may change the square of a length by more than a quarter");
   EXPECT_EQ(why([](auto &form) { form.lengths->size.of[Quadratic::YY] = 2; }, v),
-            "the square of a length has no factor to speak of in dimension 1");
+            "the terms of a length cancel in dimension 1");
   EXPECT_EQ(why([](auto &form) { form.exact.of[0] = 2; }, v),
             "its form has a product of more than x y in dimension 0");
   EXPECT_EQ(why([](auto &form) { form.lengths->exact.of[1] = 2; }, v),
@@ -306,7 +306,8 @@ TEST(BoundRatio, SaysWhyNot) {
             "its ratio has more roundings than a bound allows for");
   EXPECT_EQ(why([](auto &form) { form.lengths->eta = -1; }, v),
             "its form says that underflow loses -1.000000");
-  EXPECT_EQ(why([](auto &) {}, {1e30f, 1}), "its constants are beyond what a bound allows for");
+  EXPECT_EQ(why([](auto &) {}, {1e30f, 1}),
+            "its coefficients or the rows' mean are too large for a bound");
   // The bound of one field says nothing of such a form.
   const Captures captures(v, v, 1);
   std::string text;

@@ -84,14 +84,14 @@ TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
   const Fake integers("integers", 1, {.computes = {ANNUDF_COMPUTE_I32}});
   const Fake bytes("bytes", 1, {.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}});
   const Fake later("later", 1, {.arch = 100});
-  const Fake small("small", 1, {}, {Reason::ShortRows, 240});
+  const Fake small("small", 1, {}, {Reason::ShortRows, 240, 512});
   const std::pair<const Fake *, const char *> refused[] = {
       {&finalize, "finalize: the metric has no hook 'finalize'"},
       {&wide, "wide: it does not accumulate in f32"},
       {&integers, "integers: it does not compute in f32"},
       {&bytes, "bytes: it does not read f32"},
-      {&later, "later: it needs sm_100, this is sm_90"},
-      {&small, "small: a row of 240 bytes is too short to be shared"}};
+      {&later, "later: it needs sm_100 or newer, this GPU is sm_90"},
+      {&small, "small: a row of 240 bytes is too short to split between warps, it needs 512"}};
   for (const auto &[family, why] : refused) {
     EXPECT_EQ(nameOf(planOf({family, &any})), "any");
     EXPECT_EQ(textOf(planOf({family, &any})), std::string("because of any; not ") + why);
@@ -121,7 +121,7 @@ TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
             "no family of kernels is called 'Dear'; there are cheap, dear");
   work.family = "late";
   EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &late}, work, {.arch = 80}); }),
-            "family 'late' cannot run this search: it needs sm_90, this is sm_80");
+            "family 'late' cannot run this search: it needs sm_90 or newer, this GPU is sm_80");
   // What it passes over for speed it runs by its name.
   const Passed passed;
   EXPECT_EQ(nameOf(planOf({&cheap, &passed})), "cheap");
@@ -280,7 +280,8 @@ TEST(Plan, ComparesAnewWhereTheWorkloadChanges) {
   const ExecutionPlan plan = makePlan(families, work, {}, resources);
   EXPECT_EQ(resources.asked, "plain; plain; plain in batches; ");
   EXPECT_FALSE(plan.work.rowsAreKept);
-  EXPECT_EQ(textOf(plan), "because of plain, 25 % of rows pass; no rows kept: memory is short");
+  EXPECT_EQ(textOf(plan),
+            "because of plain, 25 % of rows pass; converted rows are not kept: memory is short");
 }
 
 TEST(Plan, RunsAnotherWhileOneIsLinked) {
@@ -295,14 +296,15 @@ TEST(Plan, RunsAnotherWhileOneIsLinked) {
 }
 
 TEST(Plan, MakesNoTextUntilItIsAskedFor) {
-  const Fake cheap("cheap", 1), small("small", 1, {}, {Reason::ShortRows, 240}),
+  const Fake cheap("cheap", 1), small("small", 1, {}, {Reason::ShortRows, 240, 512}),
       late("late", 1, {.arch = 100});
   const PlannerCounts before = plannerCounts();
   const ExecutionPlan plan = planOf({&small, &late, &cheap});
   EXPECT_EQ(plannerCounts().plans, before.plans + 1);
   EXPECT_EQ(plannerCounts().texts, before.texts);
-  EXPECT_EQ(textOf(plan), "because of cheap; not small: a row of 240 bytes is too short to be "
-                          "shared; late: it needs sm_100, this is sm_90");
+  EXPECT_EQ(textOf(plan),
+            "because of cheap; not small: a row of 240 bytes is too short to split between warps, "
+            "it needs 512; late: it needs sm_100 or newer, this GPU is sm_90");
   EXPECT_EQ(plannerCounts().texts, before.texts + 3);
 }
 
@@ -331,9 +333,9 @@ TEST(Reason, HasWordsOfItsOwn) {
   EXPECT_FALSE(Refusal());
   EXPECT_TRUE(Refusal(Reason::EveryDistance));
   EXPECT_EQ(textOf({Reason::TileBytes, 1000, 900, 8}),
-            "8 queries and the rows ahead take 1000 bytes of shared memory, a block has 900");
-  EXPECT_EQ(textOf({Reason::LongPackedSum, ANNUDF_ELEMENT_U8, 258}),
-            "a packed sum of u8 is exact up to 258 dims");
+            "8 queries and the prefetched rows take 1000 bytes of shared memory, a block has 900");
+  EXPECT_EQ(textOf({Reason::LongPackedSum, ANNUDF_ELEMENT_U8, 258, 259}),
+            "a packed sum of u8 is exact up to 258 dims, the index has 259");
 }
 
 TEST(Reason, OfAnUnknownValueIsRefused) {

@@ -47,7 +47,7 @@ TEST_F(CheckSearch, AcceptsTheLimits) {
 
 TEST_F(CheckSearch, NamesValueAndLimit) {
   EXPECT_EQ(check(MatrixView{queries.storage.data(), 0, 8}, 1, 1, ErrorKind::Input),
-            "queries: there are none");
+            "queries: there are 0 rows; give at least one");
   EXPECT_EQ(check(MatrixView{nullptr, 3, 8}, 1, 1, ErrorKind::Input),
             "queries: 3 rows without data");
   EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage),

@@ -118,7 +118,10 @@ def compared(a: Operand, b: Operand) -> np.dtype[np.generic]:
     kinds = {"float" if is_float(a) else "integer", "float" if is_float(b) else "integer"}
     if kinds == {"integer"}:
         if U64 in (a, b) and not (a == b):
-            raise Refused("uint64 cannot be compared with signed integers; convert it, e.g. np.int64(...)")
+            raise Refused(
+                f"uint64 can be compared with uint64 only, got {spell(a)} and {spell(b)}; convert the other by "
+                "np.uint64(...), or the uint64 by np.int64(...)"
+            )
         return U64 if a == b == U64 else I64
     if isinstance(a, Weak) and isinstance(b, Weak):
         return F64

@@ -89,7 +89,7 @@ std::string MatrixForm::setTerms(const std::vector<double> &spread) {
   limit = float(std::min(form.limit / 8 * kPerLargest / ratio, 1e36) / kUp);
   if (!(form.largest <= form.limit / 4 && constantLargest <= form.limit / 8 &&
         constantError <= 1e30))
-    return "its constants are beyond what a bound allows for";
+    return "its coefficients or the rows' mean are too large for a bound";
   return "";
 }
 
@@ -124,7 +124,7 @@ std::string MatrixForm::setRatio(BoundRatio bound, const std::vector<float> &shi
   }
   setProduct();
   if (!(constant <= ratio->limit / 4))
-    return "its constants are beyond what a bound allows for";
+    return "its coefficients or the rows' mean are too large for a bound";
   limit = float(std::min(ratio->limit / 8 * kPerLargestOfRatio, 1e36) / kUp);
   // Squares of coordinates below the normal range lose up to 2^-149 each, before they are weighted.
   leastSquare = roundedUp(std::max(ratio->least, squares * 0x1p-118) * (1 + 0x1p-9));
@@ -138,7 +138,7 @@ std::string MatrixForm::setRatio(BoundRatio bound, const std::vector<float> &shi
   const double error = ratio->error + ratio->most * length + std::sqrt(ofQuery * ofRow) * 0x1p-38 +
                        ofMeans + flushed + 0x1p-80;
   ratioError = roundedUp(error * kUp);
-  return ratioError <= 1 ? "" : "its constants are beyond what a bound allows for";
+  return ratioError <= 1 ? "" : "its coefficients or the rows' mean are too large for a bound";
 }
 
 } // namespace annudf::runtime::cpu

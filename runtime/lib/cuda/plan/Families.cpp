@@ -36,7 +36,7 @@ public:
     return readingsOfPairs(work); // In one batch or in several.
   }
   std::string explain(const Workload &work, const Machine &) const override {
-    return perList(work) + ": each reads it for itself";
+    return perList(work) + ": each reads its rows alone";
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch), kWarps);
@@ -67,7 +67,7 @@ public:
   Refusal unfit(const Workload &work, const Machine &machine) const override {
     constexpr uint32_t kLeast = kWarps * kChunksAhead * 16;
     if (work.rowBytes < kLeast)
-      return {Reason::ShortRows, work.rowBytes};
+      return {Reason::ShortRows, work.rowBytes, kLeast};
     return unfitBytes(Reason::QueryAndPartsBytes, bytes(work), machine);
   }
   /// As pairs: its blocks fill the machine with a fourth of the rows.
@@ -114,7 +114,7 @@ public:
     });
   }
   std::string explain(const Workload &work, const Machine &) const override {
-    return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
+    return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a read";
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     const uint64_t tiles = queue.sortPairs();
@@ -145,7 +145,7 @@ private:
 /// Why Exact.cu cannot find the rows by the hooks after a kernel.
 Refusal unfitForExact(const Workload &work, const Machine &machine) {
   if (work.k > ANNUDF_EXACT_MOST_K)
-    return {Reason::ManyBest, ANNUDF_EXACT_MOST_K};
+    return {Reason::ManyBest, ANNUDF_EXACT_MOST_K, work.k};
   return unfitBytes(Reason::QueryBytes,
                     (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
 }
@@ -163,7 +163,7 @@ Refusal unfitForGranules(const Workload &work, const Machine &machine) {
 constexpr int rowsOfWord(bool granules) { return granules ? ANNUDF_GRANULE_ROWS : 1; }
 
 /// For people.
-constexpr const char *kOfGranules = ", and hooks see the rows of the best keys once more";
+constexpr const char *kOfGranules = ", and hooks recompute the rows of the best keys";
 
 /// Rows and queries in shared memory, a register tile of both a thread. For many queries a list:
 /// a tile costs what its most queries do.
@@ -259,7 +259,7 @@ public:
     if (work.packedDims == 0)
       return {Reason::NoPackedSum, work.element};
     if (work.dims > work.packedDims)
-      return {Reason::LongPackedSum, work.element, work.packedDims};
+      return {Reason::LongPackedSum, work.element, work.packedDims, work.dims};
     if (granules)
       if (Refusal why = unfitForGranules(work, machine))
         return why;
@@ -346,7 +346,7 @@ public:
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(ANNUDF_MATRIX_QUERIES) +
-           " share a product, and hooks see the rows that its bounds leave";
+           " share a product, and hooks compute the rows within its bounds";
   }
   void enqueue(ScanQueue &queue, const Workload &) const override {
     const uint64_t tiles = queue.sortPairs();

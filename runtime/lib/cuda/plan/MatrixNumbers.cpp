@@ -97,7 +97,7 @@ std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector
   // A mean far from most rows is no shift: nothing would be left out.
   if (!(ofShift <= ratio.limit) || !(ratio.most <= ANNUDF_MATRIX_MOST_RATIO) ||
       !(numbers.ratio.error <= 1) || !(numbers.ratio.lengthError <= 0x1p40)) {
-    why = "its constants are beyond what a bound allows for";
+    why = "its coefficients or the rows' mean are too large for a bound";
     return std::nullopt;
   }
   return numbers;

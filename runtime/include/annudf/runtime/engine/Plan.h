@@ -203,8 +203,8 @@ struct ExecutionPlan {
   Workload workOf(int64_t queries) const;
 };
 
-/// Why the plan is as it is: "3.12 queries a list: up to 8 share a reading, 5 % of rows pass; not
-/// staged: coordinates take 64 bits".
+/// Why the plan is as it is: "3.12 queries a list: up to 8 share a read, 5 % of rows pass; not
+/// staged: the metric takes coordinates of 64 bits, it needs 32".
 std::string textOf(const ExecutionPlan &plan);
 
 /// What a backend says of one search to its planner, beside what families cost.

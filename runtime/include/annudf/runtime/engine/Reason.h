@@ -47,14 +47,14 @@ enum class Reason : uint8_t {
   NotBound, ///< With words of what bound the form.
   FormIsNoDistance,
   RatioWithoutNumber,
-  ManyDims, ///< The most dims.
+  ManyDims, ///< The most dims, and the index's.
   NotKept,  ///< With words of what was to keep the rows.
   // What a kernel has room for.
-  ShortRows,       ///< Bytes of a row.
-  ManyBest,        ///< The most rows a query.
+  ShortRows,       ///< Bytes of a row, and the fewest.
+  ManyBest,        ///< The most rows a query, and k.
   WideCoordinates, ///< Bits.
   NoPackedSum,     ///< The index's annudf_element.
-  LongPackedSum,   ///< The same, and the most dims.
+  LongPackedSum,   ///< The same, the most dims, and the index's.
   QueryBytes,      ///< What a block takes of shared memory, and what it has; as of all that follow.
   QueryAndPartsBytes,
   TileBytes, ///< And the queries of a tile.
