@@ -94,7 +94,7 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
   const annudf_compute natural = computeFor(options.accumulator);
   if (form.isPeer && options.compute && *options.compute != natural)
     return misuse(std::string("coordinates of type ") + toString(*options.compute) +
-                  ": the form of cuVS hands them over in the accumulator's type, " +
+                  ": compute_dist_udf_impl takes them in the accumulator's type, " +
                   toString(natural) + "; leave their type out");
   if (!options.compute)
     options.compute = natural;
@@ -118,7 +118,7 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
     return misuse("it takes missing values, but no element type of it has NaN; list f32, f16 or "
                   "bf16, or drop missing_values");
   if (std::isnan(options.initial))
-    return misuse("initial is NaN, so every distance would be");
+    return misuse("initial is NaN, so every distance would be NaN; give a number");
   const NumberKind kind = kindOf(options.accumulator);
   if (kind != NumberKind::Float) {
     const bool isSigned = kind == NumberKind::Signed;

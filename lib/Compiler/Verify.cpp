@@ -133,7 +133,8 @@ private:
           return other.kind == payload.kind && other.bytes == payload.bytes;
         });
     if (isMade)
-      report.unknown.push_back(name + ": what its module links; what it does nobody verified");
+      report.unknown.push_back(name +
+                               ": what its module links; linked code itself is not verified");
     else if (!withoutNvvm.empty())
       report.unknown.push_back(name + ": not compared, " + withoutNvvm);
     else

@@ -330,10 +330,10 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
       "usage: annudf_compile_cuda_source: the type of coordinates is 'f16', which is none of f32, "
       "f64, i32");
   EXPECT_EQ(messageOf(kPeerPoints, [](Options &o) { o.compute_type = "i32"; }),
-            "usage: CUDA source: coordinates of type i32: the form of cuVS hands them over in the "
-            "accumulator's type, f32; leave their type out");
+            "usage: CUDA source: coordinates of type i32: compute_dist_udf_impl takes them in "
+            "the accumulator's type, f32; leave their type out");
   EXPECT_EQ(with([](Options &o) { o.initial = std::nan(""); }),
-            "usage: CUDA source: initial is NaN, so every distance would be");
+            "usage: CUDA source: initial is NaN, so every distance would be NaN; give a number");
   EXPECT_EQ(with([](Options &o) {
               o.accumulator = "u32";
               o.initial = -1;

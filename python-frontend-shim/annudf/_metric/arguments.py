@@ -252,9 +252,7 @@ def check_start(initial: object, accumulator: AccumulatorWord, what: str = "init
         fits = False
     else:
         if math.isnan(number):
-            raise ArgumentError(
-                f"{what} is nan, so every distance would be, and such rows are not found; give a number"
-            )
+            raise ArgumentError(f"{what} is nan, so every distance would be nan and no row is found; give a number")
         fits = not (accumulator == "f32" and float(np.finfo(np.float32).max) < abs(number) < math.inf)
     if accumulator in ("f32", "f64"):
         if not fits:

@@ -102,8 +102,8 @@ def _refuse_unknown(name: str, axes: int, function: types.FunctionType) -> NoRet
     row = '("row",)' if axes == 1 else '("row", "dim")' if axes == 2 else f'("row", {", ".join(["16"] * (axes - 1))})'
     raise CaptureError(
         f"the extents of capture '{name}' are unknown, as the source of {function.__name__} cannot be read; declare "
-        f'them: \'{name}\': ivf_flat.capture({name}, extents={row}), where "dim" is one entry a dimension, "row" one an '
-        'id, "query" one a query and a number that many entries'
+        f'them: \'{name}\': ivf_flat.capture({name}, extents={row}), where "dim" is one entry a dimension, "row" one '
+        'an id, "query" one a query and a number that many entries'
     )
 
 

@@ -179,8 +179,9 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
           toString(index.element()));
   if (params.firstQuery < 0 ||
       params.firstQuery > std::numeric_limits<int32_t>::max() - queries.rows)
-    input("the first query has number " + std::to_string(params.firstQuery) +
-          ", which leaves no numbers for " + std::to_string(queries.rows) + " queries");
+    input("the first query has number " + std::to_string(params.firstQuery) + " and there are " +
+          std::to_string(queries.rows) + " queries; numbers are 0 to " +
+          std::to_string(std::numeric_limits<int32_t>::max() - 1));
   if (params.firstQuery != 0 && hasExtent(manifest.captures, ExtentBound::Queries))
     input(name + " has captures of queries, so all queries are searched at once, from number 0");
   if (!manifest.accepts(queries.element))
@@ -210,11 +211,11 @@ void checkDistances(const RowStore &index, const MetricView &metric, const Matri
   checkSearch(index, metric, queries, 1, {.firstQuery = firstQuery});
   if (!index.idsAreRowNumbers())
     throw Error(ErrorKind::Usage,
-                "distances by id: the index has " + std::to_string(index.size()) + " rows, and " +
-                    (index.largestId() >= index.size() ? "id " + std::to_string(index.largestId())
-                                                       : "some of its ids are repeated") +
-                    "; ids must be those that build gives, 0 to " +
-                    std::to_string(index.size() - 1));
+                "distances by id: the index has " + std::to_string(index.size()) + " rows and " +
+                    (index.largestId() >= index.size()
+                         ? "a row with id " + std::to_string(index.largestId())
+                         : "some of its ids are repeated") +
+                    "; each id from 0 to " + std::to_string(index.size() - 1) + " must occur once");
 }
 
 CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries) {

@@ -273,8 +273,8 @@ TEST_F(CApiBruteForce, Refuses) {
   EXPECT_EQ(
       outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                         all.data(), nullptr)),
-      "usage: distances by id: the index has 48 rows, and id 300; ids must be those that build "
-      "gives, 0 to 47");
+      "usage: distances by id: the index has 48 rows and a row with id 300; each id from 0 to 47 "
+      "must occur once");
   const annudf_vectors there = onDevice(asked);
   const std::string noMemory = " is in memory of CUDA device 0, the backend is " +
                                std::string(annudf_backend_get(backend)->description) +
@@ -307,8 +307,8 @@ TEST_F(CApiBruteForce, RefusesRepeatedIds) {
   EXPECT_EQ(distances(), "ok");
   const int64_t again[3] = {4, 0, 5};
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, again, &options)), "ok");
-  EXPECT_EQ(distances(), "usage: distances by id: the index has 6 rows, and some of its ids are "
-                         "repeated; ids must be those that build gives, 0 to 5");
+  EXPECT_EQ(distances(), "usage: distances by id: the index has 6 rows and some of its ids are "
+                         "repeated; each id from 0 to 5 must occur once");
 }
 
 /// Ids in any order are those that build gives.

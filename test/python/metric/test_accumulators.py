@@ -166,7 +166,7 @@ REFUSED = [
     ({"initial": (0, "0")}, "initial[1] is '0', it must be a number"),
     (
         {"initial": (0, math.nan)},
-        "initial[1] is nan, so every distance would be, and such rows are not found; give a number",
+        "initial[1] is nan, so every distance would be nan and no row is found; give a number",
     ),
     (
         {"initial": (0, -1), "accumulator": ("float32", "uint32")},

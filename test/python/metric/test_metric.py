@@ -163,7 +163,7 @@ REFUSED = [
     ({"forceinline": 0}, "forceinline is 0, it must be True or False"),
     ({"forceinline": False}, "forceinline is False, but hooks are always inlined; leave it out"),
     ({"initial": "0"}, "initial is '0', it must be a number"),
-    ({"initial": np.nan}, "initial is nan, so every distance would be, and such rows are not found; give a number"),
+    ({"initial": np.nan}, "initial is nan, so every distance would be nan and no row is found; give a number"),
     ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
     ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
     (

@@ -50,6 +50,14 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
             "queries: there are 0 rows; give at least one");
   EXPECT_EQ(check(MatrixView{nullptr, 3, 8}, 1, 1, ErrorKind::Input),
             "queries: 3 rows without data");
+  const auto from = [&](int64_t first) {
+    return errorOf([&] { checkSearch(index, metric, queries.view(), 1, {.firstQuery = first}); },
+                   ErrorKind::Input);
+  };
+  EXPECT_EQ(from(-1),
+            "the first query has number -1 and there are 3 queries; numbers are 0 to 2147483646");
+  EXPECT_EQ(from(2147483645), "the first query has number 2147483645 and there are 3 queries; "
+                              "numbers are 0 to 2147483646");
   EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage),
             "k = 0: must be between 1 and 1073741824");
   EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage),
