@@ -297,7 +297,7 @@ static void checkVerified(const Artifact &artifact, const std::string &origin) {
   for (const Payload &payload : artifact.payloads)
     if (artifact.manifest.verified && payload.isLinked())
       throw Error(ErrorKind::Input, origin + ": says that it was verified, but has " +
-                                        toString(payload.kind) + ", which nobody can verify");
+                                        toString(payload.kind) + ", which cannot be verified");
 }
 
 void checkPayloads(const Artifact &artifact, const std::string &origin) {

@@ -46,15 +46,14 @@ compiler::Fault compiler::internalFault(ModuleOp module, StringRef pipeline,
                                         const std::string &errors, std::string path) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << pipeline << " fails on a module that keeps every rule, which is a mistake of annudf";
+  os << pipeline << " fails on a module that keeps every rule, which is a bug in annudf";
   if (const char *named = std::getenv("ANNUDF_REPRODUCER"); path.empty() && named)
     path = named;
   if (path.empty())
-    os << "; to report it, set ANNUDF_REPRODUCER to the name of a file, which will hold all that "
-          "is "
-          "needed to see it again";
+    os << "; to report it, set ANNUDF_REPRODUCER to the name of a file and send what is written "
+          "there";
   else if (std::error_code why = write(module, pipeline, errors, path))
-    os << "; " << path << ", to report it with, cannot be written: " << why.message();
+    os << "; " << path << ", which would hold the report, cannot be written: " << why.message();
   else
     os << "; please report it with " << path << ", which annudf-opt --run-reproducer takes";
   if (!errors.empty())

@@ -324,7 +324,7 @@ TEST(Manifest, VerifiedSaysByWhat) {
             "m: manifest field 'verified.by' is none that this annudf knows");
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 7; }), "NO ERROR");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["kind"] = "linked-lto-ir"; }),
-            "m: says that it was verified, but has linked-lto-ir, which nobody can verify");
+            "m: says that it was verified, but has linked-lto-ir, which cannot be verified");
   EXPECT_EQ(errorWith([](json &m) { m.erase("verified"); }), "NO ERROR");
   Artifact artifact = test::smallArtifact();
   EXPECT_EQ(parseArtifact(serializeArtifact(artifact), "m").manifest.verified,

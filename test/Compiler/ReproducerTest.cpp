@@ -73,17 +73,17 @@ protected:
 
 TEST_F(ReproducerTest, SaysHowToReport) {
   EXPECT_EQ(faultUntil(kWhy),
-            "annudf-to-host fails on a module that keeps every rule, which is a mistake of "
-            "annudf; to report it, set ANNUDF_REPRODUCER to the name of a file, which will "
-            "hold all that is needed to see it again:\nl2.mlir:7:3: " +
+            "annudf-to-host fails on a module that keeps every rule, which is a bug in annudf; to "
+            "report it, set ANNUDF_REPRODUCER to the name of a file and send what is written "
+            "there:\nl2.mlir:7:3: " +
                 std::string(kWhy));
 }
 
 TEST_F(ReproducerTest, WritesWhatFailsAgain) {
   options.reproducer = path;
   EXPECT_EQ(faultUntil(kWhy),
-            "annudf-to-host fails on a module that keeps every rule, which is a mistake of "
-            "annudf; please report it with " +
+            "annudf-to-host fails on a module that keeps every rule, which is a bug in annudf; "
+            "please report it with " +
                 path + ", which annudf-opt --run-reproducer takes:\nl2.mlir:7:3: " + kWhy);
   const std::string text = readFile(path, 1 << 16);
   EXPECT_EQ(text.find("// annudf "), 0U) << text;
@@ -102,8 +102,8 @@ TEST_F(ReproducerTest, TheEnvironmentNamesIt) {
 TEST_F(ReproducerTest, AFileThatCannotBeWrittenIsTold) {
   options.reproducer = "/no/such/folder/file";
   EXPECT_NE(
-      fault().find("; /no/such/folder/file, to report it with, cannot be written: No such file "
-                   "or directory:\nl2.mlir:7:3: "),
+      fault().find("; /no/such/folder/file, which would hold the report, cannot be written: No "
+                   "such file or directory:\nl2.mlir:7:3: "),
       std::string::npos)
       << fault();
 }

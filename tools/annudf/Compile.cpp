@@ -128,13 +128,14 @@ void tool::addCompileCommand(CLI::App &app) {
                       "input with ending .ltoir)");
   command->add_option("--symbol", arguments->symbol,
                       "Name of the function of the latter (default: annudf_metric_NAME)");
-  command->add_option("--reproducer", arguments->reproducer,
-                      "File to write where annudf itself fails, to report it with (default: what "
-                      "ANNUDF_REPRODUCER names)");
+  command->add_option(
+      "--reproducer", arguments->reproducer,
+      "File that a failure inside annudf is written to, for a report (default: what "
+      "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("--no-form", arguments->noForm,
-                    "Do not prove the quadratic form of the distance, nor that it only gets worse: "
-                    "searches then know the metric by its code alone, and find the same");
+                    "Do not prove that the distance is a quadratic form or monotone: results are "
+                    "the same, searches may take longer");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });
 #else

@@ -78,7 +78,7 @@ void tool::addRemoveCommand(CLI::App &app) {
   command
       ->add_option("--ids", arguments->ids,
                    "Ids of the rows: a 1-D .npy of integers, or a number; may be given several "
-                   "times. An id that no row has is passed over")
+                   "times. An id that no row has is ignored")
       ->required()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
