@@ -110,7 +110,7 @@ std::optional<Finalizes::Course> Finalizes::courseOf(ArrayRef<Step> steps, bool 
 std::optional<Finalizes::Step> Finalizes::stepTo(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !block.getParentOp()->isProperAncestor(op))
-    return no(block.getParentOp(), "finalize does not yield a function of the accumulator");
+    return no(block.getParentOp(), "what finalize yields is no function of the accumulator");
   if (mayDiffer(op))
     return no(op, quoted(op) + " has flags that let devices give different results");
   Step step{op, 0, {}};

@@ -273,7 +273,7 @@ Polynomials::Fact Polynomials::of(const Term &term) {
   case TermKind::X:
   case TermKind::Y: {
     if (variable == Of::Difference)
-      return no("x and y are used outside of x - y");
+      return no("x and y are used otherwise than as x - y");
     PolynomialForm own;
     const auto power = term.kind == TermKind::X ? Quadratic::X : Quadratic::Y;
     own.exact.of[power] = own.size.of[power] = Coefficients::kOne;
@@ -285,7 +285,7 @@ Polynomials::Fact Polynomials::of(const Term &term) {
     return {constant(c.number(term.number), c.number(std::abs(term.number))), {}};
   case TermKind::Entry:
     if (!isa<FloatType>(term.type))
-      return no("an integer of a capture is not converted to a float");
+      return no("an integer of a capture is computed with");
     return entry(term);
   case TermKind::Negated: {
     PolynomialForm negative = form(0);

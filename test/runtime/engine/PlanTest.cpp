@@ -336,6 +336,11 @@ TEST(Reason, HasWordsOfItsOwn) {
             "8 queries and the prefetched rows take 1000 bytes of shared memory, a block has 900");
   EXPECT_EQ(textOf({Reason::LongPackedSum, ANNUDF_ELEMENT_U8, 258, 259}),
             "a packed sum of u8 is exact up to 258 dims, the index has 259");
+  EXPECT_EQ(textOf({Reason::QueryAndPartsBytes, 1000, 900}),
+            "a query and its partial results take 1000 bytes of shared memory, a block has 900");
+  EXPECT_EQ(textOf(Reason::NotHalved), "the rows have no copy in half precision yet");
+  EXPECT_EQ(textOf(Reason::NotAskedBefore),
+            "small searches use it from the second search by the same metric and captures on");
 }
 
 TEST(Reason, OfAnUnknownValueIsRefused) {
