@@ -61,15 +61,15 @@ constexpr Refusal kRefusals[] = {
     {"matrix", [](Workload &work) { work.compute = ANNUDF_COMPUTE_F64; },
      "family 'matrix' cannot run this search: it does not compute in f64"},
     {"matrix", [](Workload &work) { work.noBounds = Reason::NoForm, work.formIsDistance = false; },
-     "family 'matrix' cannot run this search: it is not proved to be a quadratic form"},
+     "family 'matrix' cannot run this search: the metric is not proved to be a quadratic form"},
     {"matrix",
      [](Workload &work) { work.noBounds = Reason::MissingValues, work.formIsDistance = false; },
-     "family 'matrix' cannot run this search: coordinates may be missing"},
+     "family 'matrix' cannot run this search: the index may hold missing values"},
     {"matrix", [](Workload &work) { work.formIsDistance = false; },
-     "family 'matrix' cannot run this search: its distance is not the form itself, which limits "
-     "are found by"},
+     "family 'matrix' cannot run this search: the metric has a finalize step, so its bound cannot "
+     "be inverted"},
     {"matrix", [](Workload &work) { work.dims = 8193; },
-     "family 'matrix' cannot run this search: it takes at most 8192 dims"},
+     "family 'matrix' cannot run this search: it takes at most 8192 dims, the index has 8193"},
 };
 
 TEST(Planner, RefusesAFamilyOfACpu) {

@@ -135,8 +135,8 @@ constexpr Refusal kRefusals[] = {
      "family 'pairs' cannot run this search: a query takes 240000 bytes of shared memory, a block "
      "has 232448"},
     {"tiles", [](Asked &asked) { asked.work.dims = 28'000; },
-     "family 'tiles' cannot run this search: 8 queries and the rows ahead take 920576 bytes of "
-     "shared memory, a block has 232448"},
+     "family 'tiles' cannot run this search: 8 queries and the prefetched rows take 920576 bytes "
+     "of shared memory, a block has 232448"},
     {"parts", [](Asked &) {},
      "family 'parts' cannot run this search: the metric has no hook 'combine'"},
     {"parts",
@@ -144,34 +144,38 @@ constexpr Refusal kRefusals[] = {
        asked.work.hooks.insert(ANNUDF_HOOK_COMBINE);
        asked.work.rowBytes = 240;
      },
-     "family 'parts' cannot run this search: a row of 240 bytes is too short to be shared"},
+     "family 'parts' cannot run this search: a row of 240 bytes is too short to split between "
+     "warps, it needs 256"},
     {"staged",
      [](Asked &asked) {
        asked.work.compute = ANNUDF_COMPUTE_F64;
        asked.work.accumulator = ANNUDF_ACCUMULATOR_F64;
        asked.work.widths = {.accumulator = 64, .coordinate = 64};
      },
-     "family 'staged' cannot run this search: coordinates take 64 bits"},
+     "family 'staged' cannot run this search: the metric takes coordinates of 64 bits, it needs "
+     "32"},
     {"staged", [](Asked &asked) { asked.machine.arch = 75; },
-     "family 'staged' cannot run this search: it needs sm_80, this is sm_75"},
+     "family 'staged' cannot run this search: it needs sm_80 or newer, this GPU is sm_75"},
     {"staged", [](Asked &asked) { asked.machine.sharedBytes = 40 * 1024; },
      "family 'staged' cannot run this search: two stages take 43536 bytes of shared memory, a "
      "block has 40960"},
     {"staged_granules", [](Asked &asked) { asked.work.fusedAhead = false; },
-     "family 'staged_granules' cannot run this search: the linker decides which products are "
-     "fused, in each kernel"},
+     "family 'staged_granules' cannot run this search: the metric holds CUDA source, linked code "
+     "or LTO-IR of another compiler, which the linker may round differently in each kernel"},
     {"staged_granules",
      [](Asked &asked) {
        asked.work.k = 257, asked.work.packedDims = 258, asked.work.noBounds = Reason::None;
      },
-     "family 'staged_granules' cannot run this search: it finds up to 256 rows a query"},
+     "family 'staged_granules' cannot run this search: it finds at most 256 rows a query, k is "
+     "257"},
     {"packed", [](Asked &) {},
-     "family 'packed' cannot run this search: no sum of packed f32 is proved to be it"},
+     "family 'packed' cannot run this search: the metric is not proved to be a packed sum of f32"},
     {"packed",
      [](Asked &asked) {
        asked.work.element = ANNUDF_ELEMENT_U8, asked.work.dims = 259, asked.work.packedDims = 258;
      },
-     "family 'packed' cannot run this search: a packed sum of u8 is exact up to 258 dims"},
+     "family 'packed' cannot run this search: a packed sum of u8 is exact up to 258 dims, the "
+     "index has 259"},
     {"packed",
      [](Asked &asked) {
        asked.machine.sharedBytes = 64 * 1024;
@@ -183,11 +187,12 @@ constexpr Refusal kRefusals[] = {
      [](Asked &asked) {
        asked.work.k = 257, asked.work.packedDims = 258, asked.work.noBounds = Reason::None;
      },
-     "family 'packed_granules' cannot run this search: it finds up to 256 rows a query"},
+     "family 'packed_granules' cannot run this search: it finds at most 256 rows a query, k is "
+     "257"},
     {"matrix", [](Asked &) {},
-     "family 'matrix' cannot run this search: it is not proved to be a quadratic form"},
+     "family 'matrix' cannot run this search: the metric is not proved to be a quadratic form"},
     {"matrix", [](Asked &asked) { asked.work.noBounds = Reason::MissingValues; },
-     "family 'matrix' cannot run this search: coordinates may be missing"},
+     "family 'matrix' cannot run this search: the index may hold missing values"},
     {"matrix",
      [](Asked &asked) {
        asked.work.compute = ANNUDF_COMPUTE_F64;
@@ -196,15 +201,14 @@ constexpr Refusal kRefusals[] = {
      },
      "family 'matrix' cannot run this search: it does not accumulate in f64"},
     {"matrix", [](Asked &asked) { asked.machine.arch = 80; },
-     "family 'matrix' cannot run this search: it needs sm_90, this is sm_80"},
+     "family 'matrix' cannot run this search: it needs sm_90 or newer, this GPU is sm_80"},
     {"matrix", [](Asked &asked) { asked.machine.arch = 100; },
-     "family 'matrix' cannot run this search: it is made of instructions of sm_90 alone, this is "
-     "sm_100"},
+     "family 'matrix' cannot run this search: it runs on sm_90 only, this GPU is sm_100"},
     {"matrix",
      [](Asked &asked) {
        asked.work.k = 257, asked.work.packedDims = 258, asked.work.noBounds = Reason::None;
      },
-     "family 'matrix' cannot run this search: it finds up to 256 rows a query"},
+     "family 'matrix' cannot run this search: it finds at most 256 rows a query, k is 257"},
     {"matrix",
      [](Asked &asked) {
        asked.machine.sharedBytes = 64 * 1024;
@@ -213,16 +217,16 @@ constexpr Refusal kRefusals[] = {
      "family 'matrix' cannot run this search: panels take 108864 bytes of shared memory, a block "
      "has 65536"},
     {"matrix_mma", [](Asked &) {},
-     "family 'matrix_mma' cannot run this search: it is not proved to be a quadratic form"},
+     "family 'matrix_mma' cannot run this search: the metric is not proved to be a quadratic form"},
     {"matrix_mma",
      [](Asked &asked) {
        asked.machine.sharedBytes = 101'376, asked.work.dims = 5000;
        asked.work.noBounds = Reason::None, asked.work.ownNodes = 128;
      },
-     "family 'matrix_mma' cannot run this search: coefficients of each query take 106560 bytes of "
+     "family 'matrix_mma' cannot run this search: a query's coefficients take 106560 bytes of "
      "shared memory, a block has 101376"},
     {"matrix_mma", [](Asked &asked) { asked.machine.arch = 75; },
-     "family 'matrix_mma' cannot run this search: it needs sm_80, this is sm_75"},
+     "family 'matrix_mma' cannot run this search: it needs sm_80 or newer, this GPU is sm_75"},
 };
 
 TEST(Planner, RefusesEveryFamilyOfAGpu) {
@@ -282,13 +286,15 @@ TEST(Planner, SaysWhyASearchHasNoUseForBounds) {
   EXPECT_EQ(ownNodesOf(manifest, {}), ANNUDF_MATRIX_OWN_NODES + 1u);
   whyOwn();
   const std::vector<std::string> expected = {
-      "it is not proved to be a quadratic form",
-      "coordinates may be missing",
-      "ANNUDF_MATRIX is 0",
-      "every distance is wanted",
-      "the linker decides which products are fused, in each kernel",
-      "the coefficients of its ratio are entries by query or in a device's memory",
-      "its coefficients of each query are made of more than 128 nodes",
+      "the metric is not proved to be a quadratic form",
+      "the index may hold missing values",
+      "the environment sets ANNUDF_MATRIX=0",
+      "the call computes every distance, not the k best",
+      "the metric holds CUDA source, linked code or LTO-IR of another compiler, which the linker "
+      "may round differently in each kernel",
+      "its ratio reads a capture by query or in GPU memory, where only host arrays without extent "
+      "query are allowed",
+      "its coefficients take more than 128 steps for each query",
   };
   EXPECT_EQ(said, expected);
   // A filter is none.
