@@ -27,6 +27,7 @@
 #include "annudf/cpp/backend.hpp"
 #include "annudf/cpp/brute_force.hpp"
 #include "annudf/cpp/captures.hpp"
+#include "annudf/cpp/columns.hpp"
 #include "annudf/cpp/device_udf.hpp"
 #include "annudf/cpp/error.hpp"
 #include "annudf/cpp/filter.hpp"

@@ -13,7 +13,7 @@
 #ifndef ANNUDF_CPP_CAPTURES_HPP
 #define ANNUDF_CPP_CAPTURES_HPP
 
-#include "annudf-c/Captures.h"
+#include "annudf-c/Columns.h"
 #include "annudf/cpp/artifact.hpp"
 #include "annudf/cpp/views.hpp"
 
@@ -240,14 +240,30 @@ inline std::int64_t queries_of(const artifact &of, std::span<const capture_value
   return 0;
 }
 
-/// Null where the artifact has no captures and no values were given.
-inline captures_owner bind_captures(const artifact &to, std::span<const capture_value> values,
-                                    std::int64_t dims, bool allow_non_finite) {
-  if (values.empty() && annudf_artifact_get(to.c())->capture_count == 0)
-    return nullptr;
-  // Each search checks by itself that there are enough rows, so any number is right here.
-  const annudf_extents extents = {sizeof extents, dims, 1, queries_of(to, values)};
-  const annudf_captures_options options = {sizeof options, allow_non_finite};
+/// What captures are bound for: rows of so many dims, and the index that has them, or null.
+struct searched {
+  searched(std::int64_t dims, const annudf_ivf_flat_index *index = nullptr)
+      : dims(dims), index(index) {}
+  std::int64_t dims;
+  const annudf_ivf_flat_index *index;
+};
+
+/// Whether a capture with an entry a row has no value, so that it reads a column of its index.
+inline bool reads_columns(const artifact &of, std::span<const capture_value> values) {
+  annudf_capture_declaration declared = {};
+  declared.size = sizeof declared;
+  for (std::size_t i = 0; i < annudf_artifact_get(of.c())->capture_count; ++i) {
+    check(annudf_artifact_capture(of.c(), i, &declared));
+    const auto is_given = [&](const capture_value &one) { return one.name() == declared.name; };
+    if (declared.rank == 1 && declared.extents[0] == ANNUDF_EXTENT_ROW &&
+        std::none_of(values.begin(), values.end(), is_given))
+      return true;
+  }
+  return false;
+}
+
+/// Values as the C API takes them, which releases what it was handed over.
+inline std::vector<annudf_capture_value> to_c(std::span<const capture_value> values) {
   std::vector<annudf_capture_value> list;
   list.reserve(values.size());
   try {
@@ -259,8 +275,30 @@ inline captures_owner bind_captures(const artifact &to, std::span<const capture_
         value.release(value.owner);
     throw;
   }
+  return list;
+}
+
+/// Null where the artifact has no captures and no values were given.
+/// \param row_only_indexes  bool(): asked where columns are read.
+template <class RowOnlyIndexes>
+captures_owner bind_captures(const artifact &to, std::span<const capture_value> values,
+                             const searched &rows, bool allow_non_finite,
+                             const RowOnlyIndexes &row_only_indexes) {
+  if (values.empty() && annudf_artifact_get(to.c())->capture_count == 0)
+    return nullptr;
+  const std::int64_t queries = queries_of(to, values);
+  annudf_captures_options options = {sizeof options, allow_non_finite, 0};
+  const bool by_columns = rows.index && reads_columns(to, values);
+  if (by_columns)
+    options.row_only_indexes = row_only_indexes();
+  // Each search checks by itself that there are enough rows, so any number is right here.
+  const annudf_extents extents = {sizeof extents, rows.dims, 1, queries};
+  const std::vector<annudf_capture_value> list = to_c(values);
   annudf_captures *made = nullptr;
-  check(annudf_captures_bind(to.c(), &extents, list.data(), list.size(), &options, &made));
+  check(by_columns
+            ? annudf_captures_bind_index(to.c(), rows.index, queries, list.data(), list.size(),
+                                         &options, &made)
+            : annudf_captures_bind(to.c(), &extents, list.data(), list.size(), &options, &made));
   return captures_owner(made);
 }
 

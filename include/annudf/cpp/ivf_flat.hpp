@@ -219,7 +219,7 @@ inline const detail::binding &metric_of(const index &in, const search_params &pa
 inline void search(const index &in, const backend &on, const annudf_vectors &queries,
                    std::int64_t k, float *distances, std::int64_t *neighbors,
                    const search_params &params) {
-  prepared call(metric_of(in, params), on, in.dim(), params);
+  prepared call(metric_of(in, params), on, {in.dim(), in.c()}, params);
   call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &queries, k,
                                      params.n_probes, call.options(), neighbors, distances,
                                      call.stats()));
@@ -228,7 +228,7 @@ inline void search(const index &in, const backend &on, const annudf_vectors &que
 /// The same with every distance.
 inline void distances(const index &in, const backend &on, const annudf_vectors &queries, float *out,
                       const search_params &params) {
-  prepared call(metric_of(in, params), on, in.dim(), params);
+  prepared call(metric_of(in, params), on, {in.dim(), in.c()}, params);
   call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &queries,
                                         call.options(), out, call.stats()));
 }
@@ -312,7 +312,7 @@ private:
   prepared_search(const index &in, const backend &on, const vectors &shape, cuda_stream stream,
                   std::int64_t k, const search_params &params)
       : shape_(shape), stream_(stream), device_(on.device()), k_(k) {
-    impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
+    impl::prepared call(impl::metric_of(in, params), on, {in.dim(), in.c()}, params);
     annudf_vectors rows = shape.c();
     if (device_ >= 0)
       rows.place = {ANNUDF_MEMORY_CUDA, device_, stream.c()};
@@ -381,7 +381,7 @@ inline prepared_search prepare(const index &in, const device_vectors &queries, s
 inline radius_result radius_neighbors(const index &in, const vectors &queries, float radius,
                                       const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params);
+  impl::prepared call(impl::metric_of(in, params), on, {in.dim(), in.c()}, params);
   const annudf_vectors rows = queries.c();
   annudf_radius_neighbors *made = nullptr;
   const annudf_status status = annudf_ivf_flat_radius_neighbors(
@@ -408,8 +408,8 @@ inline radius_result radius_neighbors(const index &in, const vectors &queries, f
 inline std::int64_t tune_n_probes(const index &in, const vectors &queries, std::int64_t k,
                                   double recall, const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats);
+  impl::prepared call(impl::metric_of(in, params), on, {in.dim(), in.c()}, params.filter,
+                      params.progress, params.stop, params.stats);
   const annudf_vectors rows = queries.c();
   std::int64_t n_probes = 0;
   call.finish(annudf_ivf_flat_tune_n_probes(on.c(), in.c(), call.artifact(), call.captures(), &rows,
@@ -444,8 +444,8 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
 inline annudf::v0::filter filter(const index &in, const code_filter &code, std::int64_t bits = 0,
                                  const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
-  impl::prepared call(impl::search_access::of(code), on, in.dim(), params.filter, params.progress,
-                      params.stop, nullptr);
+  impl::prepared call(impl::search_access::of(code), on, {in.dim(), in.c()}, params.filter,
+                      params.progress, params.stop, nullptr);
   annudf_filter *made = nullptr;
   const annudf_status status = annudf_ivf_flat_filter(on.c(), in.c(), call.artifact(),
                                                       call.captures(), bits, call.options(), &made);

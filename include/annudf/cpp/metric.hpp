@@ -79,6 +79,11 @@ public:
     return {annudf_buffer_data(code), annudf_buffer_size(code)};
   }
   const std::string &text() const noexcept { return text_; }
+  /// Whether the number of a row is known to be nothing but the index of captures: of text alone.
+  bool row_only_indexes() const {
+    return kind_ == kind::text &&
+           lower("properties", "").find("\"row_only_indexes\":true") != std::string::npos;
+  }
   /// Names of the captures, in the order of their declaration. Text that was not compiled yet is
   /// verified for it, once.
   const std::vector<std::string> &captures() {
@@ -152,7 +157,8 @@ public:
       : definition_(std::move(of)), values_(std::move(values)), options_(options) {}
 
   /// What a search hands to C. Lives as long as what is returned.
-  std::shared_ptr<const entry> prepare(const backend &on, std::int64_t dims) const {
+  std::shared_ptr<const entry> prepare(const backend &on, const searched &rows) const {
+    const std::int64_t dims = rows.dims;
     const std::int32_t arch = on.arch();
     const std::lock_guard guard(lock_);
     const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const auto &known) {
@@ -164,7 +170,8 @@ public:
     }
     const std::int32_t target = target_of(on);
     annudf::v0::artifact code = definition_->artifact_for(target);
-    captures_owner bound = bind_captures(code, values_, dims, options_.allow_non_finite);
+    captures_owner bound = bind_captures(code, values_, rows, options_.allow_non_finite,
+                                         [&] { return definition_->row_only_indexes(); });
     auto made =
         std::make_shared<const entry>(entry{target, dims, std::move(code), std::move(bound)});
     if (prepared_.size() == most_prepared)

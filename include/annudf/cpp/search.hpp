@@ -67,9 +67,9 @@ inline search_stats stats_of(const annudf_ivf_flat_search_stats &cost) {
 /// has returned.
 class prepared {
 public:
-  prepared(const binding &metric, const backend &on, std::int64_t dims, const filter &filter,
+  prepared(const binding &metric, const backend &on, const searched &rows, const filter &filter,
            const progress &progress, const std::stop_token &stop, search_stats *stats)
-      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats) {
+      : reporting_(progress, stop), entry_(metric.prepare(on, rows)), stats_(stats) {
     options_.size = sizeof options_;
     options_.progress = reporting_.function(), options_.progress_user = reporting_.user();
     options_.filter = filter.c();
@@ -78,8 +78,8 @@ public:
   }
   /// \param params  search_params of ivf_flat or brute_force.
   template <class Params>
-  prepared(const binding &metric, const backend &on, std::int64_t dims, const Params &params)
-      : prepared(metric, on, dims, params.filter, params.progress, params.stop, params.stats) {
+  prepared(const binding &metric, const backend &on, const searched &rows, const Params &params)
+      : prepared(metric, on, rows, params.filter, params.progress, params.stop, params.stats) {
     family_ = params.family;
     if (family_.find('\0') != std::string::npos)
       throw error(errc::usage,

@@ -354,7 +354,8 @@ TEST_F(CppSearch, FiltersOfCode) {
   EXPECT_EQ(wide.bits(), 128);
   EXPECT_EQ(wide.count(), 61);
   EXPECT_EQ(error_of([&] { (void)ivf_flat::filter(index, affordable); }),
-            usage("filter 'affordable' needs capture 'price' (row x f32), which was not given"));
+            usage("filter 'affordable' needs capture 'price' (row x f32), which was not given; the "
+                  "index has no columns"));
   // A metric is no filter, whatever it is wrapped in.
   const auto wrong = annudf::code_filter::from_artifact(annudf::metric::builtin("l2").artifact());
   EXPECT_EQ(error_of([&] { (void)ivf_flat::filter(index, wrong); }).substr(0, 2), "2 ");

@@ -229,6 +229,19 @@ TEST_F(ColumnsFile, IsVersionThree) {
   }
 }
 
+TEST_F(ColumnsFile, HasMissingValuesToo) {
+  IndexParams params;
+  params.nLists = 3, params.missingValues = true;
+  Index index = Index::build(params, integerMatrix(ANNUDF_ELEMENT_F32, 100, 9).view());
+  index.addColumns(columnsOf(idsFrom(0, 100)));
+  index.save(path);
+  EXPECT_EQ(readFile(path, 1 << 20)[8], 3);
+  const Index read = Index::load(path);
+  EXPECT_TRUE(read.missingValues());
+  EXPECT_EQ(read.fill(), index.fill());
+  EXPECT_EQ(check(read), "");
+}
+
 TEST_F(ColumnsFile, HeadersThatLie) {
   const auto columns = [&](const json &value) {
     return with([&](json &h) { h["columns"] = value; });

@@ -1,0 +1,72 @@
+//===- annudf/cpp/columns.hpp - Values that an index has for its rows -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_COLUMNS_HPP
+#define ANNUDF_CPP_COLUMNS_HPP
+
+#include "annudf/cpp/ivf_flat.hpp"
+
+namespace annudf {
+inline namespace v0 {
+namespace ivf_flat {
+
+/// A value of every row of an index. A capture of extent `row` without a value reads the one of its
+/// name.
+struct column {
+  std::string name, dtype; ///< "age", "f32".
+};
+
+/// Sorted by name.
+inline std::vector<column> columns(const index &of) {
+  std::size_t count = 0;
+  detail::check(annudf_ivf_flat_n_columns(of.c(), &count));
+  std::vector<column> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    annudf_column one = {};
+    one.size = sizeof one;
+    detail::check(annudf_ivf_flat_column(of.c(), i, &one));
+    all.push_back({one.name, one.dtype});
+  }
+  return all;
+}
+
+/// Adds columns to the rows that an index has, which keeps them through extend(), remove(), save()
+/// and load(). If it fails the index is as before.
+/// \param added  one array a column, in host memory, with as many entries as there are rows.
+/// \param ids    which row entry i is for, each id once; none: entry i is for id i.
+inline void add_columns(index &to, std::span<const capture_value> added,
+                        std::span<const std::int64_t> ids = {}) {
+  if (!ids.empty() && std::int64_t(ids.size()) != to.size())
+    throw error(errc::usage, std::to_string(ids.size()) + " ids, the index has " +
+                                 std::to_string(to.size()) + " rows");
+  const std::vector<annudf_capture_value> list = detail::to_c(added);
+  detail::check(annudf_ivf_flat_add_columns(to.c(), ids.empty() ? nullptr : ids.data(), list.data(),
+                                            list.size()));
+}
+
+/// As extend() without them, with a value of each column of the index for each row. The first rows
+/// of an index decide which columns it has.
+template <std::convertible_to<std::span<const capture_value>> Columns> // So that {} is no columns.
+void extend(index &to, const vectors &rows, const Columns &columns,
+            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+  const annudf_vectors c = rows.c();
+  const std::vector<annudf_capture_value> list = detail::to_c(columns);
+  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
+    return annudf_ivf_flat_extend_columns(to.c(), &c, numbers, list.data(), list.size(), options);
+  });
+}
+
+} // namespace ivf_flat
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_COLUMNS_HPP
