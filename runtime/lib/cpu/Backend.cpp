@@ -343,8 +343,6 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
                            *kernel, columns.slots(), machine});
   const ExecutionPlan plan = makePlan(families(), work, machine, resources);
   MatrixScan *const matrix = resources.matrix();
-  if (matrix)
-    matrix->numberBySlot(columns.firstSlots());
   const auto started = std::chrono::steady_clock::now();
   StageTimer stage(params.timeStages);
   const uint32_t nProbes = probesOf(index, params.candidates);

@@ -474,7 +474,7 @@ float MatrixScan::compute(const ScanKernel &kernel, const RowStore &index, annud
       if (row.lower > limit)
         continue;
       ids[count] = index.list(row.list).ids[row.row];
-      numbers[count] = firstSlots_ ? firstSlots_[row.list] + row.row : ids[count];
+      numbers[count] = ids[count]; // A proved form reads no capture by row.
       std::tie(from[count++], stride) = wordsOf(index, words, row);
     }
     for (int64_t w = 0; w < words; ++w)

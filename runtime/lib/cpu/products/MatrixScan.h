@@ -48,9 +48,6 @@ public:
       : kernels_(&kernels), shared_(std::move(form)), form_(&shared_->form), kept_(std::move(kept)),
         selected_(k), loops_(&shared_->loops(kernels)) {}
   bool hasRows() const { return kept_ != nullptr; }
-  /// If columns are read by slot, compute() gives hooks these numbers for rows.
-  /// \param firstSlots  of each list; null: ids.
-  void numberBySlot(const int64_t *firstSlots) { firstSlots_ = firstSlots; }
 
   /// What setQueries() keeps of each.
   static int64_t bytesOfQuery(int32_t dims) {
@@ -127,7 +124,6 @@ private:
   const BoundForm *form_; ///< Part of shared_.
   std::shared_ptr<const KeptRows> kept_;
   int selected_;
-  const int64_t *firstSlots_ = nullptr;
   std::atomic<int64_t> *evaluated_ = nullptr;
   const BoundLoops *loops_;
   std::optional<RatioLimits> limits_; ///< For a ratio.

@@ -35,8 +35,6 @@ public:
         bytes_[i] = bytesOf(captures.declared()[i].element);
     firstSlots_ = ofStore.firstSlots();
   }
-  /// For each list; null where captures are read by id.
-  const int64_t *firstSlots() const { return firstSlots_.empty() ? nullptr : firstSlots_.data(); }
   const uint64_t *slots() const { return slots_.data(); }
 
   /// What place() gives as numbers.
