@@ -196,6 +196,8 @@ typedef struct annudf_ivf_flat_search_options {
   /** Not 0: searches of queries on a device, prepared ones too, count no pairs: their
    * `scored` and `nan_distances` are 0. For metrics that are NaN on purpose. */
   int32_t skip_pairs;
+  /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
+  int32_t skip_why;
 } annudf_ivf_flat_search_options;
 
 /** How long one stage of a search took, in milliseconds, all of its batches together. */

@@ -110,6 +110,7 @@ struct Arguments {
       params.filter = given.filter->value;
     params.timeStages = given.time_stages != 0;
     params.countPairs = given.skip_pairs == 0;
+    params.tellWhy = given.skip_why == 0;
     if (given.family)
       params.family = given.family;
     origin = originOf(*artifact);

@@ -57,6 +57,7 @@ struct Asked {
   const char *family = nullptr; ///< Null or "": the quickest.
   bool timeStages = false;
   bool countPairs = true;
+  bool tellWhy = true;
   annudf_ivf_flat_search_options options() const {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
@@ -64,6 +65,7 @@ struct Asked {
     options.family = family;
     options.time_stages = timeStages;
     options.skip_pairs = !countPairs;
+    options.skip_why = !tellWhy;
     return options;
   }
 };
@@ -90,10 +92,10 @@ annudf_ivf_flat_search_stats
 search(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
        uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
        int64_t nProbes, uintptr_t ids, uintptr_t distances, Stream stream, const Filter *filter,
-       const std::string &family, bool timeStages, bool countPairs) {
+       const std::string &family, bool timeStages, bool countPairs, bool tellWhy) {
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
   return runSearch(
-      {filter, family.c_str(), timeStages, countPairs},
+      {filter, family.c_str(), timeStages, countPairs, tellWhy},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
         return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
                                       captures.handle.get(), &matrix, k, nProbes, &options,
@@ -385,10 +387,12 @@ void addSearch(nb::module_ &module) {
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
-           "time_stages"_a = false, "count_pairs"_a = true,
+           "time_stages"_a = false, "count_pairs"_a = true, "tell_why"_a = true,
            "Searches with queries and results at host addresses. With a stream they are at device "
            "addresses and the search is enqueued there: the memory must live until the stream has "
-           "got there. With `time_stages` it waits.")
+           "got there. With `time_stages` it waits. Without `tell_why` the statistics have no "
+           "words for "
+           "`family` and `why`.")
       .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
            "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,

@@ -302,9 +302,9 @@ def search(
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
             lambda there: (
-                engine.search(*arguments, None, chosen, family, counts)
+                engine.search(*arguments, None, chosen, family, counts, True, counts)
                 if there is None
-                else engine.search(*arguments, there, chosen, family, waits, count_pairs)
+                else engine.search(*arguments, there, chosen, family, waits, count_pairs, counts)
             ),
             views,
             device,

@@ -389,7 +389,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
             .rowsPerQuery = scanned / double(queries.rows),
             .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
             .slow = kernel->remark};
-  tell(plan, *stats);
+  tell(plan, params, *stats);
   tally.report(*stats);
 }
 

@@ -112,7 +112,7 @@ void Implementation::run(const RowStore &index, const MetricView &metric,
   const uint64_t total = static_cast<uint64_t>(queries.rows);
   const uint64_t batch = ready.pipeline.batch();
   if (stats)
-    tell(ready.pipeline.plan, report);
+    tell(ready.pipeline.plan, params, report);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   const size_t row = static_cast<size_t>(wanted.columns);
   // Staging holds ids, distances, then queries, so that each is aligned.
@@ -221,7 +221,7 @@ void Implementation::runDevice(const RowStore &index, const MetricView &metric,
     lease->keep(ready.pipeline.bound);
   const uint64_t batch = ready.pipeline.batch();
   if (stats)
-    tell(ready.pipeline.plan, report);
+    tell(ready.pipeline.plan, params, report);
   std::optional<StageClock> clock;
   if (params.timeStages)
     clock.emplace(context_);
@@ -296,7 +296,7 @@ Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
   Ready ready =
       prepare(index, metric, ofStore, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
   if (stats)
-    tell(ready.pipeline.plan, report);
+    tell(ready.pipeline.plan, params, report);
   std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter,
                                                    ready.given};
   return std::make_unique<GraphSearch>(

@@ -71,8 +71,9 @@ void SearchStats::addPairs(const SearchStats &other) {
   scored += other.scored, nanDistances += other.nanDistances;
 }
 
-void tell(const ExecutionPlan &plan, SearchStats &stats) {
-  stats.family = plan.family->name(), stats.why = textOf(plan);
+void tell(const ExecutionPlan &plan, const SearchParams &params, SearchStats &stats) {
+  if (params.tellWhy)
+    stats.family = plan.family->name(), stats.why = textOf(plan);
   stats.passingShare = plan.work.pass;
 }
 

@@ -217,6 +217,24 @@ TEST_F(CApiSearch, QueriesMustBeFinite) {
   }
 }
 
+TEST_F(CApiSearch, StatisticsWithoutWords) {
+  Found found = foundFor(queries, 3), same = found;
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(search(queries, 3, 4, found, &options, &stats), "ok");
+  EXPECT_STRNE(stats.family, "");
+  EXPECT_STRNE(stats.why, "");
+  const int64_t scored = stats.scored;
+  options.skip_why = 1;
+  ASSERT_EQ(search(queries, 3, 4, same, &options, &stats), "ok");
+  EXPECT_STREQ(stats.family, "");
+  EXPECT_STREQ(stats.why, "");
+  EXPECT_EQ(stats.scored, scored);
+  EXPECT_EQ(found, same);
+}
+
 TEST_F(CApiSearch, PrecompileLinksOnce) {
   annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;

@@ -65,7 +65,7 @@ class Gpu:
         given, (stream, *options) = arguments[:11], arguments[11:] or (None,)
         self.log.append(("search", stream))
         if stream is not None:
-            self.counts = options.pop()
+            self.counts = options[3]
         return self.cpu.search(*given, None, *options)
 
     def prepare(self, *arguments):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import subprocess
 import sys
 import weakref
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from annudf import ArgumentError, CaptureError, DtypeError, Resources, filters, ivf_flat
+from annudf._devices import backends
 from annudf.distance import pairwise_distance
 from annudf.ivf_flat._store import store_rows
 from annudf.neighbors import brute_force
@@ -299,3 +301,24 @@ def test_an_index_over_rows_keeps_them():
         np.testing.assert_array_equal(one, other)
     del index
     assert alive() is None
+
+
+def test_words_are_asked_for_where_statistics_are_wanted(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, logger="annudf")
+    engine, words = backends.backend(backends.CPU), []
+
+    class Asked:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def search(self, *arguments):
+            stats = engine.search(*arguments)
+            words.append(bool(stats.family or stats.why))
+            return stats
+
+    monkeypatch.setattr(backends, "backend", lambda device: Asked())
+    rows = vectors(50, 9, "float32", 1)
+    brute_force.knn(rows, rows[:3], 2)
+    stats = brute_force.knn(rows, rows[:3], 2, return_stats=True)[2]
+    assert words == [False, True]
+    assert stats.family

@@ -51,6 +51,8 @@ struct SearchParams {
   bool timeStages = false;
   /// False: searches that are only enqueued on a GPU, and prepared ones, count no pairs there.
   bool countPairs = true;
+  /// False: the statistics are numbers alone; no words are made for `family` and `why`.
+  bool tellWhy = true;
 };
 
 /// All stages that searches have; each runs some of them.
@@ -106,8 +108,8 @@ struct SearchStats {
   }
 };
 
-/// Says what runs a search, and why: words are made here alone, for who asks for statistics.
-void tell(const ExecutionPlan &plan, SearchStats &stats);
+/// Says what runs a search, and why: words are made here alone, for who asks for them.
+void tell(const ExecutionPlan &plan, const SearchParams &params, SearchStats &stats);
 
 /// The share of pairs that are NaN above which users are warned.
 inline constexpr double kNanShare = ANNUDF_DEFAULT_NAN_SHARE;
