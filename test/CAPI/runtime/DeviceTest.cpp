@@ -140,46 +140,6 @@ TEST_F(CApiDevice, MemoryOfAnotherDeviceIsRefused) {
                        "it belongs to CUDA device 1, the backend searches on device 0"));
 }
 
-/// Rows and queries on the host or on the device: one function, the same neighbours.
-TEST_F(CApiDevice, KnnTakesEachArrayWhereItIs) {
-  const Stream own(context);
-  const uint64_t stream = own.handle();
-  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
-  Arrays arrays;
-  upload(queries, stream, arrays);
-  OwnedDeviceBuffer dataset;
-  ASSERT_EQ(outcome(annudf_device_allocate(backend, base.encoded.size(), stream, &dataset)), "ok");
-  ASSERT_EQ(outcome(annudf_device_copy(backend, annudf_device_buffer_address(dataset),
-                                       reinterpret_cast<uint64_t>(rows.data), base.encoded.size(),
-                                       stream)),
-            "ok");
-  annudf_vectors rowsThere = onDevice(rows, stream), askedThere = onDevice(asked, stream);
-  rowsThere.data = reinterpret_cast<const void *>(annudf_device_buffer_address(dataset));
-  askedThere.data = reinterpret_cast<const void *>(annudf_device_buffer_address(arrays.queries));
-  const auto knn = [&](const annudf_vectors &from, const annudf_vectors &of, int64_t *ids,
-                       float *distances) {
-    return outcome(annudf_brute_force_knn(backend, artifact, captures, &from, &of, kK, nullptr, ids,
-                                          distances, nullptr));
-  };
-  Found all = foundFor(queries, kK), found = all;
-  ASSERT_EQ(knn(rows, asked, all.ids.data(), all.distances.data()), "ok");
-  ASSERT_EQ(knn(rowsThere, asked, found.ids.data(), found.distances.data()), "ok");
-  EXPECT_EQ(found, all);
-  for (const annudf_vectors &from : {rows, rowsThere}) {
-    ASSERT_EQ(knn(from, askedThere,
-                  reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
-                  reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances))),
-              "ok");
-    EXPECT_EQ(download(arrays, stream), all);
-  }
-  rowsThere.place.device = 1;
-  EXPECT_EQ(
-      knn(rowsThere, asked, found.ids.data(), found.distances.data()),
-      "usage: annudf_brute_force_knn: dataset is in memory of CUDA device 1, the backend is " +
-          std::string(annudf_backend_get(backend)->description) +
-          "; give the backend of that device");
-}
-
 TEST_F(CApiDevice, APreparedSearchRefusesQueriesOfTheHost) {
   const annudf_vectors asked = vectorsOf(queries);
   Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;

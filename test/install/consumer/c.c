@@ -12,7 +12,8 @@ int main(void) {
     return 1;
   if (annudf_environment_describe(&environment) != ANNUDF_OK)
     return 2;
-  printf("annudf %s, %s\n%s\n", annudf_version(), annudf_environment_get(environment)->cpu, annudf_last_error());
+  printf("annudf %s, %s\n%s\n", annudf_version(), annudf_environment_get(environment)->cpu,
+         annudf_last_error());
   annudf_environment_destroy(environment);
   return 0;
 }
