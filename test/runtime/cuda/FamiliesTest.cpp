@@ -51,7 +51,7 @@ TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
             "0.0312 queries a list: too few rows for a warp each group");
   EXPECT_EQ(textOf(planOf(inParts(1, 32, 1024, 240), kH200)),
             "0.0312 queries a list: each reads its rows alone; not parts: a row of 240 bytes is "
-            "too short to split between warps, it needs 512");
+            "too short to split between warps, it needs 256");
 }
 
 TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {

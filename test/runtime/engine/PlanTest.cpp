@@ -84,14 +84,14 @@ TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
   const Fake integers("integers", 1, {.computes = {ANNUDF_COMPUTE_I32}});
   const Fake bytes("bytes", 1, {.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}});
   const Fake later("later", 1, {.arch = 100});
-  const Fake small("small", 1, {}, {Reason::ShortRows, 240, 512});
+  const Fake small("small", 1, {}, {Reason::ShortRows, 240, 256});
   const std::pair<const Fake *, const char *> refused[] = {
       {&finalize, "finalize: the metric has no hook 'finalize'"},
       {&wide, "wide: it does not accumulate in f32"},
       {&integers, "integers: it does not compute in f32"},
       {&bytes, "bytes: it does not read f32"},
       {&later, "later: it needs sm_100 or newer, this GPU is sm_90"},
-      {&small, "small: a row of 240 bytes is too short to split between warps, it needs 512"}};
+      {&small, "small: a row of 240 bytes is too short to split between warps, it needs 256"}};
   for (const auto &[family, why] : refused) {
     EXPECT_EQ(nameOf(planOf({family, &any})), "any");
     EXPECT_EQ(textOf(planOf({family, &any})), std::string("because of any; not ") + why);
@@ -296,7 +296,7 @@ TEST(Plan, RunsAnotherWhileOneIsLinked) {
 }
 
 TEST(Plan, MakesNoTextUntilItIsAskedFor) {
-  const Fake cheap("cheap", 1), small("small", 1, {}, {Reason::ShortRows, 240, 512}),
+  const Fake cheap("cheap", 1), small("small", 1, {}, {Reason::ShortRows, 240, 256}),
       late("late", 1, {.arch = 100});
   const PlannerCounts before = plannerCounts();
   const ExecutionPlan plan = planOf({&small, &late, &cheap});
@@ -304,7 +304,7 @@ TEST(Plan, MakesNoTextUntilItIsAskedFor) {
   EXPECT_EQ(plannerCounts().texts, before.texts);
   EXPECT_EQ(textOf(plan),
             "because of cheap; not small: a row of 240 bytes is too short to split between warps, "
-            "it needs 512; late: it needs sm_100 or newer, this GPU is sm_90");
+            "it needs 256; late: it needs sm_100 or newer, this GPU is sm_90");
   EXPECT_EQ(plannerCounts().texts, before.texts + 3);
 }
 
