@@ -201,7 +201,7 @@ constexpr Refusal kRefusals[] = {
      },
      "family 'matrix' cannot run this search: it does not accumulate in f64"},
     {"matrix", [](Asked &asked) { asked.machine.arch = 80; },
-     "family 'matrix' cannot run this search: it needs sm_90 or newer, this GPU is sm_80"},
+     "family 'matrix' cannot run this search: it runs on sm_90 only, this GPU is sm_80"},
     {"matrix", [](Asked &asked) { asked.machine.arch = 100; },
      "family 'matrix' cannot run this search: it runs on sm_90 only, this GPU is sm_100"},
     {"matrix",
