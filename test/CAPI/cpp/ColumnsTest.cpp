@@ -137,8 +137,8 @@ TEST_F(CppColumns, AreRefusedByName) {
 TEST(CApiColumns, RefuseWhatIsNoColumn) {
   annudf_ivf_flat_index *index = nullptr;
   const std::vector<float> data(40 * 2);
-  const annudf_vectors rows = {sizeof rows, data.data(), 40, 2, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(annudf_ivf_flat_build(&rows, 1, nullptr, &index), ANNUDF_OK);
+  const annudf_vectors rows = {sizeof rows, data.data(), 40, 2, ANNUDF_ELEMENT_F32, {}};
+  ASSERT_EQ(annudf_ivf_flat_build(nullptr, &rows, 1, nullptr, &index, nullptr), ANNUDF_OK);
   std::size_t count = 7;
   EXPECT_EQ(annudf_ivf_flat_n_columns(index, &count), ANNUDF_OK);
   EXPECT_EQ(count, 0u);
