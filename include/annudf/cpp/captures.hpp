@@ -242,8 +242,8 @@ inline std::int64_t queries_of(const artifact &of, std::span<const capture_value
 
 /// What captures are bound for: rows of so many dims, and the index that has them, or null.
 struct searched {
-  searched(std::int64_t dims, const annudf_ivf_flat_index *index = nullptr)
-      : dims(dims), index(index) {}
+  searched(std::int64_t of_dims, const annudf_ivf_flat_index *in = nullptr)
+      : dims(of_dims), index(in) {}
   std::int64_t dims;
   const annudf_ivf_flat_index *index;
 };

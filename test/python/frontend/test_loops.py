@@ -348,7 +348,7 @@ def test_random_loops(seed: int) -> None:
 def test_loops_without_an_end(body: str) -> None:
     space: dict[str, Any] = {}
     exec(f"def update(x, y, acc):\n    {body}\n", space)
-    with pytest.raises(CompileError, match=r"\[P14\] repeats a number of times that is not known"):
+    with pytest.raises(CompileError, match=r"\[P14\] repeats a number of times that is unknown"):
         ivf_flat.metric(space["update"]).mlir()
 
 
