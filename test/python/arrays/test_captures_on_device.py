@@ -36,6 +36,12 @@ def queries():
     return vectors(5, DIMS, "float32", 2)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def frontend():
+    """Imported before there is a fake CuPy, whose spec Numba would ask for."""
+    weighted.mlir()
+
+
 @pytest.fixture
 def bound(gpu, monkeypatch):
     """What was bound as a capture, by the device that asked; a copy takes its place, as the fake GPU is a CPU."""
