@@ -50,6 +50,7 @@ std::vector<Column> Index::columnsWith(const NewIds &ids) const {
   if (size_ != 0 || !columns_.empty() || !ids.columns)
     return columns_;
   std::vector<Column> columns;
+  columns.reserve(ids.columns->values.size());
   for (const NewColumns::Values &one : ids.columns->values)
     columns.push_back(one.column);
   return columns;
@@ -58,6 +59,7 @@ std::vector<Column> Index::columnsWith(const NewIds &ids) const {
 void Index::addColumns(const NewColumns &added, const int64_t *ids) {
   const auto refuse = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   std::vector<Column> columns = columns_, given;
+  given.reserve(added.values.size());
   for (const NewColumns::Values &one : added.values) {
     if (findColumn(columns_, one.column.name))
       refuse("column '" + one.column.name + "' is in the index already; its columns are " +
