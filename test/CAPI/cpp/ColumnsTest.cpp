@@ -26,6 +26,7 @@ constexpr std::int64_t kDims = 5;
 float age_of(std::int64_t id) { return float(id * 37 % 101) / 16; }
 std::vector<float> ages_of(const std::vector<std::int64_t> &ids) {
   std::vector<float> ages;
+  ages.reserve(ids.size());
   for (const std::int64_t id : ids)
     ages.push_back(age_of(id));
   return ages;
