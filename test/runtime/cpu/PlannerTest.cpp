@@ -20,20 +20,20 @@ Workload workOf(int64_t queries, int k) {
 }
 
 struct Choice {
-  bool rowsAreKept;
   int64_t queries;
-  int k;
   double pass;
   const char *family;
+  int k;
+  bool rowsAreKept;
 };
 constexpr Choice kChoices[] = {
-    {true, 1, 10, 1, "matrix"},      {true, 10, 10, 1, "matrix"},
-    {true, 1000, 10, 1, "matrix"},   {true, 1000, 1000, 1, "groups"},
-    {true, 100, 10, 0.5, "matrix"},  {true, 100, 10, 0.05, "matrix"},
-    {true, 100, 10, 0.01, "groups"}, {true, 1000, 10, 0.5, "groups"},
-    {true, 1000, 10, 0.1, "groups"}, {true, 1000, 10, 0.01, "groups"},
-    {true, 1, 10, 0.1, "matrix"},    {true, 1, 10, 0.01, "groups"},
-    {false, 1000, 10, 1, "groups"},  {false, 10'000, 10, 1, "groups"},
+    {1, 1, "matrix", 10, true},      {10, 1, "matrix", 10, true},
+    {1000, 1, "matrix", 10, true},   {1000, 1, "groups", 1000, true},
+    {100, 0.5, "matrix", 10, true},  {100, 0.05, "matrix", 10, true},
+    {100, 0.01, "groups", 10, true}, {1000, 0.5, "groups", 10, true},
+    {1000, 0.1, "groups", 10, true}, {1000, 0.01, "groups", 10, true},
+    {1, 0.1, "matrix", 10, true},    {1, 0.01, "groups", 10, true},
+    {1000, 1, "groups", 10, false},  {10'000, 1, "groups", 10, false},
 };
 
 TEST(Planner, ChoosesAFamilyOfACpu) {

@@ -285,15 +285,18 @@ TEST(Planner, SaysWhyASearchHasNoUseForBounds) {
   manifest.form->nodes.emplace_back();
   EXPECT_EQ(ownNodesOf(manifest, {}), ANNUDF_MATRIX_OWN_NODES + 1u);
   whyOwn();
+  const std::string byLinker = "the metric holds CUDA source, linked code or LTO-IR of another "
+                               "compiler, which the linker may round differently in each kernel";
+  const std::string byRatio =
+      "its ratio reads a capture by query or in GPU memory, where only host "
+      "arrays without extent query are allowed";
   const std::vector<std::string> expected = {
       "the metric is not proved to be a quadratic form",
       "the index may hold missing values",
       "the environment sets ANNUDF_MATRIX=0",
       "the call computes every distance, not the k best",
-      "the metric holds CUDA source, linked code or LTO-IR of another compiler, which the linker "
-      "may round differently in each kernel",
-      "its ratio reads a capture by query or in GPU memory, where only host arrays without extent "
-      "query are allowed",
+      byLinker,
+      byRatio,
       "its coefficients take more than 128 steps for each query",
   };
   EXPECT_EQ(said, expected);
