@@ -93,9 +93,9 @@ TEST(Columns, FollowTheirRows) {
   EXPECT_EQ(index.generation(), generation);
   ASSERT_EQ(check(index), "");
   for (unsigned step = 0; step < 12; ++step) {
-    std::vector<int64_t> ids;
-    for (int64_t i = 0; i < 1 + int64_t(random() % 90); ++i)
-      ids.push_back(int64_t(step + 1) * 100000 + int64_t(random() % 50) + i * 50);
+    std::vector<int64_t> ids(1 + random() % 90);
+    for (size_t i = 0; i < ids.size(); ++i)
+      ids[i] = int64_t(step + 1) * 100000 + int64_t(random() % 50) + int64_t(i) * 50;
     std::shuffle(ids.begin(), ids.end(), random);
     const Matrix more = integerMatrix(ANNUDF_ELEMENT_U8, int64_t(ids.size()), 9, step + 2);
     const NewColumns columns = columnsOf(ids);
