@@ -74,7 +74,7 @@ struct Pipeline {
   /// Where lists that the caller names would stand for the query with number 0, const uint32_t *,
   /// nProbes a query; none: all lists are scanned, or they are ranked.
   std::optional<uint64_t> given;
-  uint64_t nan = 0; ///< As of annudf_scan_args.
+  uint64_t nan = 0;          ///< As of annudf_scan_args.
   bool rowsAreSlots = false; ///< The same: captures of rows are in slot order.
 
   /// Queries of every batch but the last.
