@@ -48,18 +48,6 @@ namespace {
 
 using namespace cpu;
 
-Slots slotsOf(const BoundCaptures &captures) {
-  Slots slots{};
-  for (size_t i = 0; i < captures.size(); ++i) {
-    if (captures.space(i) != MemorySpace::Host)
-      throw Error(ErrorKind::Usage,
-                  "capture '" + captures.declared()[i].name + "' is on CUDA device " +
-                      std::to_string(captures.device(i)) + "; the CPU backend takes host memory");
-    slots[i] = captures.slot(i);
-  }
-  return slots;
-}
-
 /// An index's centers, prepared for one coarse metric.
 struct PreparedCenters : IndexAttachment {
   explicit PreparedCenters(CoarseRanker made) : ranker(std::move(made)) {}
@@ -334,7 +322,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   bool compiled = false;
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
-  const SlotColumns columns(ofStore, slotsOf(captures));
+  const SlotColumns columns(ofStore);
   Workload work = workloadOf(manifest, index, queries.rows, k, params);
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   work.rowsAreKept = mayKeepRows() != KeepRows::None;

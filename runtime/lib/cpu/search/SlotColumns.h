@@ -16,32 +16,51 @@
 
 #include "cpu/search/Batch.h"
 
+#include "annudf/Support/Error.h"
 #include "annudf/runtime/engine/Columns.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace annudf::runtime::cpu {
 
 using Slots = std::array<uint64_t, ANNUDF_MAX_CAPTURES>;
 
+/// \throws Error(Usage) for a capture that is on a device.
+inline Slots slotsOf(const BoundCaptures &captures) {
+  Slots slots{};
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (captures.space(i) != MemorySpace::Host)
+      throw Error(ErrorKind::Usage,
+                  "capture '" + captures.declared()[i].name + "' is on CUDA device " +
+                      std::to_string(captures.device(i)) + "; the CPU backend takes host memory");
+    slots[i] = captures.slot(i);
+  }
+  return slots;
+}
+
 class SlotColumns {
 public:
-  SlotColumns(const StoreCaptures &ofStore, const Slots &slots) : slots_(slots) {
+  explicit SlotColumns(const StoreCaptures &ofStore)
+      : slots_(slotsOf(ofStore.get())), firstSlots_(ofStore.firstSlots()) {
     const BoundCaptures &captures = ofStore.get();
     for (size_t i = 0; ofStore.bySlot() && i < captures.size(); ++i)
       if (captures.readsColumn(i))
-        bytes_[i] = bytesOf(captures.declared()[i].element);
-    firstSlots_ = ofStore.firstSlots();
+        columns_.emplace_back(i, bytesOf(captures.declared()[i].element));
   }
   const uint64_t *slots() const { return slots_.data(); }
 
   /// What place() gives as numbers.
   std::vector<int64_t> numbersFor(const std::vector<Task> &tasks) const {
+    if (firstSlots_.empty())
+      return {};
     int64_t most = 0;
     for (const Task &task : tasks)
-      most = std::max(most, firstSlots_.empty() ? 0 : task.groups * kGroupRows);
+      most = std::max(most, task.groups * kGroupRows);
     std::vector<int64_t> numbers(static_cast<size_t>(most));
     std::iota(numbers.begin(), numbers.end(), 0);
     return numbers;
@@ -54,15 +73,15 @@ public:
       return;
     own = slots_;
     const int64_t first = firstSlots_[task.list] + task.firstGroup * kGroupRows;
-    for (size_t i = 0; i < own.size(); ++i)
-      own[i] += static_cast<uint64_t>(first) * bytes_[i];
+    for (const auto &[slot, bytes] : columns_)
+      own[slot] += static_cast<uint64_t>(first) * bytes;
     scan.slots = own.data(), scan.numbers = numbers.data();
   }
 
 private:
   const Slots slots_;
-  std::array<size_t, ANNUDF_MAX_CAPTURES> bytes_{}; ///< Size of a column's value; else 0.
-  std::vector<int64_t> firstSlots_;
+  const std::vector<int64_t> firstSlots_;
+  std::vector<std::pair<size_t, size_t>> columns_; ///< Which capture, and the bytes of a value.
 };
 
 } // namespace annudf::runtime::cpu

@@ -11,6 +11,7 @@
 #include "cuda/driver/CallerMemory.h"
 
 #include "annudf/ABI/annudf_abi.h"
+#include "annudf/runtime/rows/Columns.h"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ constexpr size_t kKept = 16;
 
 /// That array `i` takes.
 uint64_t bytesOf(const BoundCaptures &captures, size_t i) {
-  uint64_t bytes = (static_cast<uint64_t>(bitsOf(captures.declared()[i].element)) + 7) / 8;
+  uint64_t bytes = runtime::bytesOf(captures.declared()[i].element);
   for (const int64_t entries : captures.shape(i))
     bytes *= static_cast<uint64_t>(entries);
   return bytes;
