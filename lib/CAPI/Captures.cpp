@@ -26,7 +26,8 @@ std::shared_ptr<const void> capi::ownerOf(const annudf_capture_value &value) {
 
 runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value &value,
                                     std::shared_ptr<const void> owner, const char *what) {
-  const std::string who = std::string("value of ") + what + " '" + value.name + "': ";
+  const std::string subject = std::string("value of ") + what + " '" + value.name + "'";
+  const std::string who = subject + ": ";
   if (!value.dtype)
     call.refuse(who + "dtype is NULL");
   if (value.rank < 0 || value.rank > ANNUDF_MAX_ARRAY_RANK)
@@ -35,8 +36,7 @@ runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value
     call.refuse(who + "shape is NULL");
   if (value.bytes != 0 && !value.data)
     call.refuse(who + "data is NULL");
-  const bool onDevice =
-      isOnDevice(call, value.place, "value of capture '" + std::string(value.name) + "'");
+  const bool onDevice = isOnDevice(call, value.place, subject);
   if (value.place.stream != 0)
     call.refuse(who + "place.stream is " + std::to_string(value.place.stream) +
                 "; a search reads captures on the stream of its queries, so leave it 0");
