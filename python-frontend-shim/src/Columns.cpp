@@ -52,6 +52,13 @@ NamedValues::NamedValues(const Values &values) {
   }
 }
 
+Captures boundCaptures(const Outcome &status, annudf_captures *made) {
+  if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
+    raise("CaptureError", annudf_last_error());
+  check(status);
+  return {CapturesPtr(made)};
+}
+
 static void addColumnsTo(const Index &index, std::optional<uintptr_t> ids, const Values &values) {
   const NamedValues columns(values);
   check(withoutGil([&] {
@@ -86,10 +93,7 @@ static Captures bindIndex(const Artifact &artifact, const Index &index, const Va
     return annudf_captures_bind_index(artifact.handle.get(), index.handle.get(), queries,
                                       list.data(), list.size(), &options, &captures);
   });
-  if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
-    raise("CaptureError", annudf_last_error());
-  check(status);
-  return {CapturesPtr(captures)};
+  return boundCaptures(status, captures);
 }
 
 void addColumns(nb::module_ &module) {

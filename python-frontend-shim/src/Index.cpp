@@ -311,10 +311,7 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
     return annudf_captures_bind(artifact.handle.get(), &extents, list.data(), list.size(), &options,
                                 &captures);
   });
-  if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
-    raise("CaptureError", annudf_last_error());
-  check(status);
-  return {CapturesPtr(captures)};
+  return boundCaptures(status, captures);
 }
 
 void addIndex(nb::module_ &module) {

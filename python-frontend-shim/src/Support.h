@@ -212,6 +212,9 @@ private:
   std::vector<annudf_capture_value> list_;
 };
 
+/// What a bind has made. Raises CaptureError for values that it refused.
+Captures boundCaptures(const Outcome &status, annudf_captures *made);
+
 /// The columns of an index, and captures that read them.
 void addColumns(nb::module_ &module);
 /// The builds that a backend offers.
