@@ -5,10 +5,11 @@
 //            [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--udf] [--wrong]
 // F is .fbin or .u8bin (two u32: rows, dims; then rows). Generated data is a Gaussian mixture, the same for
 // the same arguments: row r belongs to cluster mix(seed + 7919 r) mod C, centre N(0,1), spread S.
+#include "mixture.cuh"
+
 #include <cuda_fp16.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -26,31 +27,11 @@
 #include <raft/core/resource/cuda_stream.hpp>
 
 namespace ivf = cuvs::neighbors::ivf_flat;
-using Clock = std::chrono::steady_clock;
-static double msSince(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
 
 CUVS_METRIC(udf_l2, { acc += squared_diff(x, y); })
 CUVS_METRIC(udf_l1, { acc += abs_diff(x, y); })
 CUVS_METRIC(udf_chebyshev, { auto d = abs_diff(x, y); acc = (d > acc) ? d : acc; })
 
-__host__ __device__ inline uint64_t mix(uint64_t z) {
-  z += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
-}
-__device__ inline float normal(uint64_t s) {
-  uint64_t a = mix(s), b = mix(s ^ 0x1234567890abcdefULL);
-  float u = ((a >> 40) + 1) * (1.f / 16777217.f), v = (b >> 40) * (1.f / 16777216.f);
-  return sqrtf(-2 * logf(u)) * cosf(6.2831853f * v);
-}
-__global__ void mixture(float* out, int64_t n, int d, int clusters, float sigma, uint64_t seed) {
-  for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n * d; i += (int64_t)gridDim.x * blockDim.x) {
-    int64_t row = i / d;
-    uint64_t c = mix(seed + row * 7919) % clusters;
-    out[i] = normal(0xC0FFEEULL * 1000003ULL + c * 131071ULL + i % d) + sigma * normal(seed * 0x10001ULL + i * 2 + 1);
-  }
-}
 template <class T> __global__ void convert(const float* in, T* out, int64_t n, float scale, float shift) {
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
     float v = in[i] * scale + shift;
