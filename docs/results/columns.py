@@ -7,7 +7,7 @@ usage: columns.py [--rows 1000000] [--dims 128] [--lists 1024] [--device cuda]
 Prints a line of JSON for each combination of metric, way and batch: the median milliseconds of a search that is waited
 for. "array" is a value by id that is bound to the metric, so that each lane of a scan gathers its own; "column" is read in
 the order of the rows; "none" is the same metric without the value. Rows are added in a random order of ids, as an index
-that grew is. Of the filter it is the time of computing its bits, which a state of an index does once.
+that grew is. The filter's time is that of computing its bits, which a state of an index does once.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from . import ROOT
+from .docs import unfenced
 
 #: Most words of a page, by how its path begins. The first that fits counts; None: as long as it needs to be.
 PAGES = [
@@ -34,8 +35,7 @@ def git(*arguments):
 
 def plain(text):
     """Without blocks of code, comments of the page and addresses of links; code counts as a word."""
-    text = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.M | re.S)
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"<!--.*?-->", "", unfenced(text), flags=re.S)
     return re.sub(r"`[^`]*`", "code", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
 
 

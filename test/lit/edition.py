@@ -39,7 +39,7 @@ def run(path, *options):
 
 
 def digests():
-    """Of the rules as they are, and with one thing changed."""
+    """The rules as they are, and with one thing changed."""
     rules, _ = diagnostics.rules_of(diagnostics.diagnostics())
     ops, limits = diagnostics.body_ops(), tables.read_tables(tables.HEADER.read_text())["LIMITS"]
     yield diagnostics.digest_of(rules, ops, limits)

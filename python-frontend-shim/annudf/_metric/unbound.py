@@ -44,7 +44,7 @@ def row_only_indexes(definition: Definition) -> bool:
 
 
 def refuse_unbound(metric: Metric, name: str, remedy: str = "") -> NoReturn:
-    """Of a capture without a value."""
+    """Raises CaptureError for a capture without a value."""
     declared = metric._definition.captures[name]
     raise CaptureError(
         f"capture '{name}' ({declared}) of {metric._noun} '{metric.name}' has no value; "
@@ -63,13 +63,13 @@ def _first(metric: Metric, symbol: str, fits: Callable[[int], bool]) -> tuple[st
 
 
 def refuse_rows(metric: Metric, rows: int) -> NoReturn:
-    """Of an array that is too short for so many ids."""
+    """Raises CaptureError for an array that is too short for so many ids."""
     _, who = _first(metric, "row", lambda length: length >= rows)
     raise CaptureError(f"{who}, the largest id of the index is {rows - 1}; give at least {rows} entries, one an id")
 
 
 def refuse_queries(metric: Metric, queries: int) -> NoReturn:
-    """Of an array for another number of queries."""
+    """Raises CaptureError for an array for another number of queries."""
     name, who = _first(metric, "query", lambda length: length == queries)
     raise CaptureError(
         f"{who}, this search has {queries} {'query' if queries == 1 else 'queries'}; give one entry a query, "

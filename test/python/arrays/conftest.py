@@ -10,8 +10,22 @@ import fake_gpu
 import pytest
 
 import annudf
+from annudf import ivf_flat
 from annudf._arrays import driver
 from annudf._devices import backends
+from reference import vectors
+
+DIMS = 8
+
+
+@pytest.fixture(scope="module")
+def index():
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=4), vectors(100, DIMS, "float32", 1))
+
+
+@pytest.fixture
+def queries():
+    return vectors(5, DIMS, "float32", 2)
 
 
 @pytest.fixture

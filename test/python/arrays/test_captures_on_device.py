@@ -15,7 +15,6 @@ import pytest
 from fake_gpu import CupyArray, DeviceArray
 
 from annudf import CaptureError, _core, ivf_flat
-from reference import vectors
 
 DIMS = 8
 W = np.linspace(1, 2, DIMS, dtype=np.float32)
@@ -24,16 +23,6 @@ W = np.linspace(1, 2, DIMS, dtype=np.float32)
 @ivf_flat.metric(captures={"w": W})
 def weighted(x, y, acc, ctx):
     return acc + ctx.w[ctx.dim] * (x - y) * (x - y)
-
-
-@pytest.fixture(scope="module")
-def index():
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=4), vectors(100, DIMS, "float32", 1))
-
-
-@pytest.fixture
-def queries():
-    return vectors(5, DIMS, "float32", 2)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -33,16 +33,6 @@ def weighted(x, y, acc, ctx):
     return acc + ctx.w[ctx.dim] * (x - y) * (x - y)
 
 
-@pytest.fixture(scope="module")
-def index():
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=4), vectors(100, DIMS, "float32", 1))
-
-
-@pytest.fixture
-def queries():
-    return vectors(5, DIMS, "float32", 2)
-
-
 def searches(gpu):
     return [entry[1] for entry in gpu.log if entry[0] == "search"]
 

@@ -448,7 +448,6 @@ TEST(Captures, ScalarsRoundToBfloat16) {
             "the value 3.39617753e+38 (f64), is not representable as bf16");
 }
 
-// A boolean array's bytes on a device have the dtype b1.
 TEST(Captures, BooleansOnADevice) {
   CaptureValue view;
   view.dtype = "b1", view.shape = {4}, view.bytes = 4, view.origin = "w";

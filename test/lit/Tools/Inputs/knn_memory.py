@@ -15,7 +15,7 @@ np.save(folder / "queries.npy", rows[:4])
 
 
 def peak(count: int) -> int:
-    """Of all searches until now."""
+    """The peak of all searches until now."""
     np.save(folder / "base.npy", rows[:count])
     base, queries = folder / "base.npy", folder / "queries.npy"
     subprocess.run([command, "knn", "--base", base, "--queries", queries, "--metric", metric, "-k", "2", "-q"], check=True)
