@@ -36,23 +36,29 @@ struct Job {
   std::atomic<int64_t> next{0}; ///< The next task to start.
   int joined = 1;               ///< Workers that took part so far; under the pool's lock.
   int active = 0;               ///< Those still at it, without the caller; likewise.
-  std::exception_ptr failure;   ///< Likewise.
+  std::exception_ptr failure;   ///< What the lowest task that failed threw; likewise.
+  int64_t failed = 0;           ///< That task; likewise.
   const uint64_t generation = forkGeneration();
 
   bool isForked() const { return generation != forkGeneration(); }
 
   void run(int worker, std::mutex &lock) {
     const FloatModes modes;
+    int64_t task = 0;
     try {
-      for (int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
+      while ((task = next.fetch_add(1, std::memory_order_relaxed)) < tasks)
         (*body)(task, worker);
     } catch (...) {
       next.store(tasks, std::memory_order_relaxed);
       if (isForked()) // The lock may be held by a thread of the parent.
         throw;
       const std::lock_guard<std::mutex> guard(lock);
-      if (!failure)
+      // Tasks start in order, so those below have started and will end: the error does not
+      // depend on timing.
+      if (!failure || task < failed) {
         failure = std::current_exception();
+        failed = task;
+      }
     }
   }
 };

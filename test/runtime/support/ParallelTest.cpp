@@ -11,6 +11,7 @@
 #include "Support/TestFiles.h"
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
@@ -57,6 +58,24 @@ TEST(Parallel, FirstExceptionStopsAndArrives) {
   std::atomic<int> after{0};
   parallelFor(4, 100, [&](int64_t, int) { ++after; });
   EXPECT_EQ(after, 100) << "the pool works on after an exception";
+}
+
+/// Timing must not choose the error that a user reads.
+TEST(Parallel, TheLowestTaskThatFailsIsReported) {
+  std::atomic<bool> isThrown{false};
+  EXPECT_EQ(test::errorOf([&] {
+              parallelFor(2, 2, [&](int64_t task, int) {
+                if (task == 1) {
+                  isThrown = true;
+                  throw Error(ErrorKind::Input, "task 1");
+                }
+                while (!isThrown)
+                  std::this_thread::yield();
+                std::this_thread::sleep_for(std::chrono::milliseconds(100)); // Until it is kept.
+                throw Error(ErrorKind::Input, "task 0");
+              });
+            }),
+            "task 0");
 }
 
 #ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
