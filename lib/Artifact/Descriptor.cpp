@@ -26,8 +26,6 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
     return metric.has(ANNUDF_HOOK_FINALIZE);
   case ANNUDF_FEATURE_CAPTURES:
     return !metric.captures.empty();
-  case ANNUDF_FEATURE_MANY_CAPTURES:
-    return metric.captures.size() > ANNUDF_FEW_CAPTURES;
   case ANNUDF_FEATURE_ACC64:
     return metric.accumulatorWidth() == 64;
   case ANNUDF_FEATURE_COMBINE:
@@ -87,19 +85,11 @@ public:
       least_ = std::max(least_, static_cast<uint32_t>(row->since));
   }
   void use(const TableRow &row) { least_ = std::max(least_, static_cast<uint32_t>(row.since)); }
-  void use(uint32_t since) { least_ = std::max(least_, since); }
   uint32_t least() const { return least_; }
 
 private:
   uint32_t least_ = 0;
 };
-
-/// The minor that missing values came with, which are no row of a table.
-constexpr uint32_t kMissingValuesSince = 1;
-/// The same of sums that may be packed, of forms and of what is monotone.
-constexpr uint32_t kPackedSince = 1;
-constexpr uint32_t kFormSince = 1;
-constexpr uint32_t kMonotoneSince = 1;
 
 std::string captureFault(const CaptureInfo &capture) {
   const std::string which = "capture " + inQuotes(capture.name) + " ";
@@ -301,16 +291,8 @@ uint32_t minorOf(const MetricDescriptor &metric) {
     for (const CaptureExtent &extent : capture.extents)
       minor.use(extent.kind);
   }
-  if (metric.missingValues)
-    minor.use(kMissingValuesSince);
-  if (metric.packed) {
-    minor.use(kPackedSince);
+  if (metric.packed)
     minor.use(metric.packed->term);
-  }
-  if (metric.form)
-    minor.use(kFormSince);
-  if (metric.monotone)
-    minor.use(kMonotoneSince);
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
     if (features & static_cast<uint64_t>(row.value))
@@ -367,8 +349,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
   encoder.number(static_cast<uint32_t>(metric.dims));
   encodeSorted(encoder, metric.hooks);
   encodeCaptures(encoder, metric);
-  // Only of a struct, so that the contracts of 1.0 stay; named, so that it cannot be taken for
-  // what another minor adds.
+  // Entries that do not always apply are named, so that none is taken for another.
   if (!metric.fields.empty()) {
     encoder.list(1 + metric.fields.size());
     encoder.text("fields");

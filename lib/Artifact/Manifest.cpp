@@ -337,7 +337,7 @@ Map manifestToFields(const Artifact &artifact) {
                 {"source", Map{{"file", m.sourceFile}, {"line", m.sourceLine}}},
                 {"tools", Map{{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
                 {"payloads", std::move(payloads)}};
-  if (m.isFilter()) // New in 1.1: a metric does not say its role.
+  if (m.isFilter()) // A metric does not say its role.
     fields["role"] = toString(m.role);
   else
     fields.merge(Map{{"order", toString(m.order)},
@@ -350,9 +350,9 @@ Map manifestToFields(const Artifact &artifact) {
                      {"hooks", std::move(hooks)}});
   for (annudf_accumulator field : m.fields)
     fieldsOfStruct.push_back(toString(field));
-  if (!m.fields.empty()) // New in 1.1: manifests of 1.0 have no such key.
+  if (!m.fields.empty())
     fields["fields"] = std::move(fieldsOfStruct);
-  if (m.missingValues) // New in 1.1 as well.
+  if (m.missingValues)
     fields["missing_values"] = true;
   if (m.packed) {
     Map dims;

@@ -85,7 +85,7 @@ public:
     llvm::raw_string_ostream os(bytes);
     BytecodeWriterConfig bytecode; // Readers that know what the metric uses can read it.
     bytecode.setDialectVersion<ir::AnnudfDialect>(
-        std::make_unique<ir::AnnudfVersion>(bytecodeMinor(artifact.manifest)));
+        std::make_unique<ir::AnnudfVersion>(artifact.manifest.abiMinor));
     if (failed(writeBytecodeToFile(*module, os, bytecode)))
       return messages.fault();
     artifact.payloads.push_back(
@@ -169,18 +169,6 @@ public:
   }
 
 private:
-  /// Bodies may name indices of the scan that code of any minor gets, but not bytecode of any.
-  uint64_t bytecodeMinor(const Manifest &manifest) {
-    uint64_t minor = manifest.abiMinor;
-    module->walk([&](ir::IndexOp index) { minor = std::max(minor, ir::sinceOf(index.getKind())); });
-    // One that holds its value is in no manifest.
-    if (!linked->isEmpty())
-      minor = std::max<uint64_t>(minor, 1);
-    module->walk(
-        [&](ir::CaptureOp capture) { minor = std::max(minor, ir::sinceOf(capture.getType())); });
-    return minor;
-  }
-
   static DialectRegistry makeRegistry(bool importFrontend) {
     DialectRegistry registry;
     registerCompilerDialects(registry);

@@ -7,9 +7,9 @@ usage: forgotten.py BUILD_DIR [--only SOURCE | --short] [--cuda]
 
 One copy has a row more in every table. Each source that computes with rows must not compile against it, and must say which row
 it lacks; sources that follow the tables by themselves must. Then single changes: a row without what it needs, and an artifact of a
-metric that uses a row of minor 2, made by a library of that minor, which the one that was built refuses with both minors named. --short leaves
-out the sources that include MLIR or LLVM and kernels of CUDA, which take seconds each. Without --cuda all sources but CUDA's are
-checked, with it these alone. A build without CUDA skips them; any other source that the build lacks is a fault.
+metric that uses a row of the next minor, made by a library of that minor, which the one that was built refuses with both
+minors named. --short leaves out the sources that include MLIR or LLVM and kernels of CUDA, which take seconds each. Without
+--cuda all sources but CUDA's are checked, with it these alone. A build without CUDA skips them; any other source that the build lacks is a fault.
 """
 import argparse
 import concurrent.futures
@@ -28,18 +28,18 @@ KERNELS = ROOT / "runtime/kernels"
 
 # A row more in each table.
 ROWS = {
-    "ELEMENTS": 'X(FAKE, 77, "fake", 8, FLOAT, 1)',
-    "COMPUTE_TYPES": 'X(FAKE, 77, "fake", 16, FLOAT, 1)',
-    "ACCUMULATORS": 'X(FAKE, 77, "fake", 64, UNSIGNED, 1)',
-    "ORDERS": 'X(FAKE, 77, "fake", 1)',
-    "COARSES": 'X(FAKE, 77, "fake", MIN, 1)',
-    "NUMERICS": 'X(FAKE, 77, "fake", 1)',
-    "EXTENTS": 'X(FAKE, 77, "fake", 1)',
-    "CAPTURE_ELEMENTS": 'X(FAKE, 77, "fake", 16, SIGNED, 1)',
-    "ROLES": 'X(FAKE, 77, "fake", 1)',
-    "HOOKS": 'X(FAKE, 77, "fake", OPTIONAL, 1)',
-    "PACKED_TERMS": 'X(FAKE, 77, "fake", 1)',
-    "FEATURES": 'X(FAKE, 20, "fake", 1)',
+    "ELEMENTS": 'X(FAKE, 77, "fake", 8, FLOAT, 0)',
+    "COMPUTE_TYPES": 'X(FAKE, 77, "fake", 16, FLOAT, 0)',
+    "ACCUMULATORS": 'X(FAKE, 77, "fake", 64, UNSIGNED, 0)',
+    "ORDERS": 'X(FAKE, 77, "fake", 0)',
+    "COARSES": 'X(FAKE, 77, "fake", MIN, 0)',
+    "NUMERICS": 'X(FAKE, 77, "fake", 0)',
+    "EXTENTS": 'X(FAKE, 77, "fake", 0)',
+    "CAPTURE_ELEMENTS": 'X(FAKE, 77, "fake", 16, SIGNED, 0)',
+    "ROLES": 'X(FAKE, 77, "fake", 0)',
+    "HOOKS": 'X(FAKE, 77, "fake", OPTIONAL, 0)',
+    "PACKED_TERMS": 'X(FAKE, 77, "fake", 0)',
+    "FEATURES": 'X(FAKE, 20, "fake", 0)',
     "LIMITS": 'X(MAX_FAKE, 77, "fakes")',
 }
 # What the hook's row in annudf_abi.h has to have, for accumulators of one word and of several.
@@ -275,31 +275,37 @@ def check_limit(faults):
 
 WRITER = r"""
 #include "annudf/Artifact/Artifact.h"
+#include <iostream>
 int main(int, char **argv) {
   annudf::Artifact artifact;
   annudf::Manifest &m = artifact.manifest;
   m.name = "newer";
   m.elements = {ANNUDF_ELEMENT_F32};
-  if (argv[2][0] == '1')
+  if (argv[2][0] != '0')
     m.elements.push_back(static_cast<annudf_element>(77));
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   m.requiredFeatures = annudf::featuresOf(m);
-  m.abiMinor = annudf::minorOf(m);
+  m.abiMinor = argv[2][0] == '2' ? 0 : annudf::minorOf(m);
   m.annudfVersion = "0.2.0";
   m.llvmVersion = "22.1.8";
-  annudf::writeArtifact(artifact, argv[1]);
+  try {
+    annudf::writeArtifact(artifact, argv[1]);
+  } catch (const annudf::Error &error) {
+    std::cout << error.what();
+  }
 }
 """
 
 
 def check_minor(sources, build, faults):
-    """A library of minor 2 writes one artifact that uses a row of minor 2 and one that does not; annudf as built reads them."""
+    """A library of minor 1 writes one artifact that uses a row of minor 1 and one that does not; annudf as built reads them. It writes
+    none whose manifest says another minor than that of what it uses."""
     tool = build / "tools/annudf/annudf"
     if not tool.exists():
         faults.append(f"{tool} is not built, so no artifact of another minor was read")
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = copy_tables(os.path.join(scratch, "minor"), {"ELEMENTS": ROWS["ELEMENTS"].replace(", 1)", ", 2)")}, minor=2)
+        folder = copy_tables(os.path.join(scratch, "minor"), {"ELEMENTS": ROWS["ELEMENTS"].replace(", 0)", ", 1)")}, minor=1)
         writer = Path(scratch) / "writer.cpp"
         writer.write_text(WRITER)
         words = shlex.split(sources.entries["lib/Artifact/Tables.cpp"]["command"])
@@ -314,15 +320,18 @@ def check_minor(sources, build, faults):
             list(pool.map(build_one, code, objects))
         program = os.path.join(scratch, "writer")
         subprocess.run([sources.compiler, *objects, "-o", program, "-ldl", "-lpthread"], check=True)
-        for uses, expected in (("1", "needs annudf.accumulator.v1 1.2, this annudf accepts up to 1.1"), ("0", "annudf.accumulator.v1 1.0")):
+        for uses, expected in (("1", "needs annudf.accumulator.v1 1.1, this annudf accepts up to 1.0"), ("0", "annudf.accumulator.v1 1.0")):
             path = os.path.join(scratch, f"{uses}.annudf")
             subprocess.run([program, path, uses], check=True)
             done = subprocess.run([tool, "inspect", path], capture_output=True, text=True)
             said = done.stdout + done.stderr
             if expected not in said or (done.returncode == 0) != (uses == "0"):
-                faults.append(f"an artifact that {'uses' if uses == '1' else 'does not use'} minor 2: {said}")
+                faults.append(f"an artifact that {'uses' if uses == '1' else 'does not use'} minor 1: {said}")
             else:
                 print(f"minor: {'refused' if uses == '1' else 'read'}: {expected}")
+        said = subprocess.run([program, os.path.join(scratch, "2.annudf"), "2"], check=True, capture_output=True, text=True).stdout
+        if "says minor 0 of its ABI, its metric needs 1" not in said:
+            faults.append(f"an artifact that says another minor than that of what it uses: {said or 'written'}")
 
 
 def main():

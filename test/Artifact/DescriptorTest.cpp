@@ -76,10 +76,8 @@ TEST(Descriptor, FeaturesFollowFromWhatItUses) {
   metric.accumulator = ANNUDF_ACCUMULATOR_F64;
   const uint64_t ofOne = ANNUDF_FEATURE_FINALIZE | ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_ACC64;
   EXPECT_EQ(featuresOf(metric), ofOne);
-  EXPECT_EQ(minorOf(metric), 0u);
   metric.accumulator = ANNUDF_ACCUMULATOR_I64;
   EXPECT_EQ(featuresOf(metric), ofOne);
-  EXPECT_EQ(minorOf(metric), 1u);
 }
 
 // The words of a struct are as wide as its widest field, and the hooks' names say so.
@@ -90,7 +88,6 @@ TEST(Descriptor, AnAccumulatorOfSeveralFields) {
   metric.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32};
   EXPECT_EQ(faultOf(metric), "");
   EXPECT_EQ(featuresOf(metric), captures | ANNUDF_FEATURE_STRUCT);
-  EXPECT_EQ(minorOf(metric), 1u);
   EXPECT_EQ(accumulatorText(metric), "f32, u32");
   EXPECT_STREQ(symbolOf(ScanHook::UPDATE, metric.hookWidths()), "annudf1_scan_update_s32_x32");
   metric.fields.push_back(ANNUDF_ACCUMULATOR_I64);
@@ -116,7 +113,6 @@ TEST(Descriptor, AFilter) {
   const MetricDescriptor filter = aFilter();
   EXPECT_EQ(faultOf(filter), "");
   EXPECT_EQ(featuresOf(filter), uint64_t(ANNUDF_FEATURE_FILTER | ANNUDF_FEATURE_CAPTURES));
-  EXPECT_EQ(minorOf(filter), 1u);
   EXPECT_STREQ(filter.noun(), "filter");
   EXPECT_STREQ(MetricDescriptor().noun(), "metric");
   for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16})
@@ -300,12 +296,9 @@ TEST(Descriptor, PackedSumsThatAreNone) {
   metric.name = "m";
   metric.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   metric.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
-  const uint32_t before = minorOf(metric);
   metric.packed = PackedSum{
       ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_I8, 1024}, {ANNUDF_ELEMENT_U8, 258}}};
   EXPECT_EQ(faultOf(metric), "");
-  EXPECT_EQ(before, 0u);
-  EXPECT_EQ(minorOf(metric), 1u);
   EXPECT_EQ(packedText(metric.packed), "product: i8 up to 1024 dims, u8 up to 258 dims");
   EXPECT_EQ(packedText(std::nullopt), "no");
   const auto fault = [&](auto change) {
@@ -331,48 +324,28 @@ TEST(Descriptor, PackedSumsThatAreNone) {
             "manifest field 'packed' says a sum of 32 bits, but the accumulator is f64");
 }
 
-// The least that knows what is used, so that what uses nothing new stays readable.
-TEST(Descriptor, MinorIsThatOfWhatIsUsed) {
+TEST(Descriptor, ContractSeesEachTypeOfACapture) {
   MetricDescriptor metric = test::smallArtifact().manifest;
-  EXPECT_EQ(minorOf(metric), 0u);
-  const uint64_t contract = contractOf(metric);
+  std::set<uint64_t> contracts;
   for (annudf_extent extent : {ANNUDF_EXTENT_ROW, ANNUDF_EXTENT_QUERY}) {
     metric.captures[0].extents = {{extent, 0}};
-    EXPECT_EQ(minorOf(metric), 1u);
-    EXPECT_NE(contractOf(metric), contract);
+    EXPECT_TRUE(contracts.insert(contractOf(metric)).second) << toString(extent);
   }
   metric = test::smallArtifact().manifest;
-  std::set<uint64_t> contracts;
   for (const TableRow &row : tableOf<annudf_capture_element>().rows) {
     metric.captures[0].element = static_cast<annudf_capture_element>(row.value);
-    EXPECT_EQ(minorOf(metric), row.value <= ANNUDF_CAPTURE_U32 ? 0u : 1u) << row.spelling;
     EXPECT_EQ(faultOf(metric), "");
     EXPECT_TRUE(contracts.insert(contractOf(metric)).second) << row.spelling;
   }
-  EXPECT_EQ(contracts.size(), 13u);
 }
 
-TEST(Descriptor, MissingValuesAreOfOneOne) {
+TEST(Descriptor, MissingValues) {
   MetricDescriptor metric = test::smallArtifact().manifest;
   metric.missingValues = true;
-  EXPECT_EQ(minorOf(metric), 1u);
   EXPECT_EQ(faultOf(metric), "");
   metric.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
   EXPECT_EQ(faultOf(metric),
             "manifest field 'missing_values' is true, but no element type of the metric has NaN");
-}
-
-// 1.0 has slots for 16, and refuses what needs more by the feature's name.
-TEST(Descriptor, ManyCapturesAreAFeature) {
-  MetricDescriptor metric;
-  while (metric.captures.size() < 16)
-    metric.captures.push_back(
-        {"c" + std::to_string(metric.captures.size()), ANNUDF_CAPTURE_F32, {}});
-  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_CAPTURES));
-  EXPECT_EQ(minorOf(metric), 0u);
-  metric.captures.push_back({"more", ANNUDF_CAPTURE_F32, {}});
-  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_MANY_CAPTURES));
-  EXPECT_EQ(minorOf(metric), 1u);
 }
 
 TEST(Descriptor, Faults) {

@@ -45,7 +45,6 @@ Artifact withMeans() {
   artifact.manifest.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
   artifact.manifest.fields.assign(5, ANNUDF_ACCUMULATOR_F32);
   artifact.manifest.form = correlation();
-  artifact.manifest.abiMinor = 1;
   artifact.manifest.requiredFeatures = featuresOf(artifact.manifest);
   return artifact;
 }

@@ -49,7 +49,6 @@ QuadraticForm weighted() {
 Artifact withForm() {
   Artifact artifact = test::smallArtifact();
   artifact.manifest.form = weighted();
-  artifact.manifest.abiMinor = 1;
   return artifact;
 }
 
@@ -242,7 +241,6 @@ TEST(Form, IsOfItsMetric) {
 
   MetricDescriptor metric = withForm().manifest;
   EXPECT_EQ(faultOf(metric), "");
-  EXPECT_EQ(minorOf(metric), 1u);
   const auto fault = [&](auto change) {
     MetricDescriptor other = metric;
     change(other);

@@ -30,16 +30,16 @@ TEST(Manifest, VersionGrid) {
     const char *error;
   } const grid[] = {
       {"annudf.accumulator.v1", 1, 0, "NO ERROR"},
-      {"annudf.accumulator.v1", 1, 3,
-       "m: needs annudf.accumulator.v1 1.3, this annudf accepts up to 1.1"},
+      {"annudf.accumulator.v1", 1, 1,
+       "m: needs annudf.accumulator.v1 1.1, this annudf accepts up to 1.0"},
       {"annudf.accumulator.v1", 2, 0,
-       "m: needs annudf.accumulator.v1 2.0, this annudf accepts annudf.accumulator.v1 1.1"},
+       "m: needs annudf.accumulator.v1 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
       {"annudf.accumulator.v1", 0, 9,
-       "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.1"},
+       "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.0"},
       {"annudf.pairwise.v2", 2, 0,
-       "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.1"},
+       "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
       {"two lines", 1, 0,
-       "m: needs ABI 'two lines' 1.0, this annudf accepts annudf.accumulator.v1 1.1"},
+       "m: needs ABI 'two lines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
   };
   for (const auto &row : grid)
     EXPECT_EQ(errorWith([&](json &m) {
@@ -61,14 +61,12 @@ TEST(Manifest, VersionComesFirst) {
 TEST(Manifest, PackedSums) {
   Artifact artifact = test::smallArtifact();
   artifact.manifest.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 258}}};
-  artifact.manifest.abiMinor = 1;
   const std::string bytes = serializeArtifact(artifact);
   EXPECT_EQ(parseArtifact(bytes, "m").manifest.packed, artifact.manifest.packed);
   const json packed = {{"term", "product"}, {"negated", true}, {"dims", {{"u8", 258}}}};
   EXPECT_EQ(test::bodyOf(bytes)["manifest"]["packed"], packed);
   const auto refusal = [&](auto change) {
     return errorWith([&](json &m) {
-      m["abi"]["minor"] = 1;
       m["packed"] = packed;
       change(m["packed"]);
     });
@@ -90,8 +88,6 @@ TEST(Manifest, PackedSums) {
   EXPECT_EQ(refusal([](json &p) { p["dims"]["i8"] = 9; }),
             "m: manifest field 'packed' names i8, which field 'elements' does not");
   EXPECT_EQ(refusal([](json &p) { p = 7; }), "m: manifest field 'packed' must be a map");
-  EXPECT_EQ(errorWith([&](json &m) { m["packed"] = packed; }),
-            "m: says minor 0 of its ABI, its metric needs 1");
 }
 
 TEST(Manifest, FeatureGrid) {
@@ -105,9 +101,9 @@ TEST(Manifest, FeatureGrid) {
       {3, "u32", true, "NO ERROR"},
       {7, "f64", true, "NO ERROR"},
       {1, "i32", false, "NO ERROR"},
-      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0xf7"},
+      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x77"},
       {uint64_t(1) << 63, "f32", true,
-       "m: needs feature bits 0x8000000000000000, this annudf knows 0xf7"},
+       "m: needs feature bits 0x8000000000000000, this annudf knows 0x77"},
       {3, "f64", true, "m: says feature bits 0x3, its metric needs 0x7"},
       {7, "f32", true, "m: says feature bits 0x7, its metric needs 0x3"},
       {1, "f32", true, "m: says feature bits 0x1, its metric needs 0x3"},
@@ -151,7 +147,7 @@ TEST(Manifest, EveryFieldMissingOrOfAnotherType) {
               "m: manifest field 'captures[1]." + field + "' is missing");
 }
 
-// An accumulator of several words; the reader of 1.0 has no such field.
+// An accumulator of several words; one of a single word has no such field.
 TEST(Manifest, FieldsOfAnAccumulator) {
   Artifact artifact = test::smallArtifact();
   Manifest &m = artifact.manifest;
@@ -165,7 +161,6 @@ TEST(Manifest, FieldsOfAnAccumulator) {
   const json manifest = test::bodyOf(bytes)["manifest"];
   EXPECT_EQ(manifest["accumulator"], "struct");
   EXPECT_EQ(manifest["fields"], json({"f32", "u32", "i64"}));
-  EXPECT_EQ(manifest["abi"]["minor"], 1);
   EXPECT_TRUE(contains(manifestToText(artifact, "m"), "accumulator   f32, u32, i64\n"));
   EXPECT_TRUE(
       contains(manifestToText(artifact, "m"), "features      finalize, captures, acc64, struct\n"));
@@ -185,16 +180,13 @@ TEST(Manifest, FieldsOfAnAccumulator) {
       "m: manifest field 'fields' is 'f16', which is none of f32, f64, i32, u32, i64, struct");
   EXPECT_EQ(refusal([](json &m) { m["fields"][0] = "struct"; }),
             "m: manifest field 'fields' holds what no field can be");
-  EXPECT_EQ(refusal([](json &m) { m["abi"]["minor"] = 0; }),
-            "m: says minor 0 of its ABI, its metric needs 1");
   EXPECT_EQ(refusal([](json &m) { m["features"] = 7; }),
-            "m: says feature bits 0x7, its metric needs 0x87");
+            "m: says feature bits 0x7, its metric needs 0x47");
   EXPECT_EQ(refusal([](json &m) { m["accumulator"] = "f32"; }),
             "m: manifest field 'fields' has 3, but the accumulator is f32");
 }
 
-// A filter's says the role, and nothing that only a metric has. The reader of 1.0 sees the
-// minor.
+// A filter's says the role, and nothing that only a metric has.
 TEST(Manifest, AFilter) {
   Artifact artifact = test::smallArtifact();
   EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("role"));
@@ -211,7 +203,6 @@ TEST(Manifest, AFilter) {
   EXPECT_EQ(parseArtifact(bytes, "m").manifest, m);
   const json manifest = test::bodyOf(bytes)["manifest"];
   EXPECT_EQ(manifest["role"], "filter");
-  EXPECT_EQ(manifest["abi"]["minor"], 1);
   for (const char *field : {"order", "coarse", "coarse_order", "accumulator", "compute_type",
                             "numerics", "elements", "hooks", "fields"})
     EXPECT_FALSE(manifest.contains(field)) << field;
@@ -236,8 +227,6 @@ TEST(Manifest, AFilter) {
   EXPECT_EQ(refusal([](json &m) { m["order"] = "min"; }),
             "m: manifest field 'order' is none that this annudf knows");
   EXPECT_EQ(refusal([](json &m) { m.erase("role"); }), "m: manifest field 'order' is missing");
-  EXPECT_EQ(refusal([](json &m) { m["abi"]["minor"] = 0; }),
-            "m: says minor 0 of its ABI, its filter needs 1");
   EXPECT_EQ(refusal([](json &m) { m["features"] = 2; }),
             "m: says feature bits 0x2, its filter needs 0x22");
 }
@@ -273,16 +262,6 @@ TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {"lists"}; }),
             "m: manifest field 'captures[0].extents' is 'lists', which is none of constant, dim, "
             "row, query");
-  // Their minor goes with them.
-  for (const std::string extent : {"row", "query"}) {
-    EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {extent}; }),
-              "m: says minor 0 of its ABI, its metric needs 1");
-    EXPECT_EQ(errorWith([&](json &m) {
-                m["captures"][0]["extents"] = {extent};
-                m["abi"]["minor"] = 1;
-              }),
-              "NO ERROR");
-  }
 }
 
 TEST(Manifest, ValuesOutOfRange) {

@@ -8,14 +8,6 @@
 
 #include "HookJit.h"
 
-#include "annudf/Dialect/IR/Annudf.h"
-
-#include "mlir/Bytecode/BytecodeReader.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -76,43 +68,6 @@ TEST(Compiler, FeaturesOfAWideAccumulator) {
   EXPECT_EQ(manifest.captures[0].element, ANNUDF_CAPTURE_U32);
   ASSERT_EQ(manifest.captures[0].extents.size(), 1u);
   EXPECT_EQ(manifest.captures[0].extents[0].kind, ANNUDF_EXTENT_DIM);
-}
-
-/// The version of the dialect that an artifact's module says it is of.
-uint64_t bytecodeVersion(const Artifact &artifact) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect>();
-  mlir::ParserConfig config(&context);
-  uint64_t minor = ~uint64_t(0);
-  config.getBytecodeReaderConfig().attachAttributeCallback(
-      [&](mlir::DialectBytecodeReader &reader, mlir::StringRef, mlir::Attribute &) {
-        if (auto version = reader.getDialectVersion<ir::AnnudfDialect>(); succeeded(version))
-          minor = static_cast<const ir::AnnudfVersion *>(*version)->minor;
-        return mlir::success();
-      });
-  const std::string &bytes = artifact.find(PayloadKind::MlirBytecode)->bytes;
-  EXPECT_TRUE(mlir::parseSourceString<mlir::ModuleOp>(bytes, config));
-  return minor;
-}
-
-// What a metric uses decides: code of 1.0 has always had row, query and list, bytecode has not.
-TEST(Compiler, MinorIsThatOfWhatTheMetricUses) {
-  const auto text = [](const std::string &capture, const std::string &body) {
-    return "annudf.metric @m order(min) coarse(l2) elements(f32) {\n" + capture +
-           "  annudf.init {\n    %0 = arith.constant 0.0 : f32\n    annudf.yield %0 : f32\n  }\n"
-           "  annudf.update (%acc: f32, %x: f32, %y: f32) {\n" +
-           body + "    annudf.yield %acc : f32\n  }\n}\n";
-  };
-  const Artifact old = compileText(text("", "    %0 = annudf.index dim\n"), false);
-  EXPECT_EQ(old.manifest.abiMinor, 0u);
-  const Artifact index = compileText(text("", "    %0 = annudf.index row\n"), false);
-  EXPECT_EQ(index.manifest.abiMinor, 0u);
-  const Artifact extent =
-      compileText(text("  %c = annudf.capture \"c\" : !annudf.capture<row x f32>\n", ""), false);
-  EXPECT_EQ(extent.manifest.abiMinor, 1u);
-  EXPECT_EQ(bytecodeVersion(old), 0u);
-  EXPECT_EQ(bytecodeVersion(index), 1u);
-  EXPECT_EQ(bytecodeVersion(extent), 1u);
 }
 
 TEST(Compiler, BytecodeCompilesToTheSameArtifact) {

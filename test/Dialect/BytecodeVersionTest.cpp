@@ -97,7 +97,7 @@ TEST_F(BytecodeVersion, GoldensAreWrittenAgain) {
 }
 
 // clang-format off
-constexpr const char *kNewer = "is of annudf.accumulator.v1 1.2, newer than annudf.accumulator.v1 1.1, which this reader knows; use the version that wrote it";
+constexpr const char *kNewer = "is of annudf.accumulator.v1 1.1, newer than annudf.accumulator.v1 1.0, which this reader knows; use the version that wrote it";
 // clang-format on
 
 TEST_F(BytecodeVersion, NewerIsRefused) {

@@ -40,7 +40,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     };
     list.push_back(l2);
     ExampleMetric weighted = named("weighted_l2");
-    weighted.takesBfloat = false; // As in ABI 1.0.
+    weighted.takesBfloat = false; // It does not list bf16.
     weighted.needsWeights = true;
     weighted.exactOnIntegers = false;
     weighted.distance = [](const Vector &q, const Vector &b, const Vector &w, double) {

@@ -45,7 +45,7 @@ typedef unsigned long long uint64_t;
  * matches and the minor is not newer than its own. */
 #define ANNUDF_ABI_ID "annudf.accumulator.v1"
 #define ANNUDF_ABI_MAJOR 1
-#define ANNUDF_ABI_MINOR 1
+#define ANNUDF_ABI_MINOR 0
 
 /** In C++ an enum without a type of its own may hold no number between or above its rows; these
  * come from callers and files, and are looked at before anything is known of them. */
@@ -164,9 +164,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 |*   query, list  number of the query in its search, however a backend cuts    *|
 |*          that into batches; index of the list in the index                  *|
 |* init sees neither row nor dim, so that a kernel may call it once a query and *|
-|* list. combine, since 1.1, joins two accumulators of one query and row, each  *|
-|* begun by init and given other dimensions, in rising order; update may go on  *|
-|* with what it gives. contract says for which descriptor the code was made     *|
+|* list. combine joins two accumulators of one query and row, each begun by     *|
+|* init and given other dimensions, in rising order; update may go on with what *|
+|* it gives. contract says for which descriptor the code was made               *|
 |* (docs/spec/abi.md).                                                          *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_SCAN_HOOKS_a(ROW, A, X)                                         \
@@ -184,7 +184,7 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
        int32_t query, int32_t list, const uint64_t *slots))                    \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
-/*===-- The same for accumulators of several fields, since 1.1 ------------===*\
+/*===-- The same for accumulators of several fields -----------------------===*\
 |*   acc    MAX_FIELDS words of A bits of the caller's; field i is word i, one  *|
 |*          of 32 bits in a word of 64 its low half, the high half 0. A hook    *|
 |*          touches no word past the fields, so that once inlined such words    *|
@@ -206,7 +206,7 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
        int32_t query, int32_t list, const uint64_t *slots))                    \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
-/*===-- The hooks of the role filter, since 1.1 ---------------------------===*\
+/*===-- The hooks of the role filter --------------------------------------===*\
 |*   keep   1 where the row may be found, else 0. Called once for a row of an  *|
 |*          index and the values of the captures, for all queries together: so *|
 |*          query is 0, and a verified filter does not read it.                *|

@@ -34,8 +34,8 @@
   X(F16, 1, "f16", 16, FLOAT, 0)                                                                   \
   X(I8, 2, "i8", 8, SIGNED, 0)                                                                     \
   X(U8, 3, "u8", 8, UNSIGNED, 0)                                                                   \
-  X(BF16, 4, "bf16", 16, FLOAT, 1)                                                                 \
-  X(BITS, 5, "bits", 1, UNSIGNED, 1)
+  X(BF16, 4, "bf16", 16, FLOAT, 0)                                                                 \
+  X(BITS, 5, "bits", 1, UNSIGNED, 0)
 
 /** Types in which a hook sees a coordinate: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE).
  * The kernel converts elements to it, once for all queries of a tile. A type of KIND
@@ -52,9 +52,9 @@
   X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
   X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
   X(U32, 3, "u32", 32, UNSIGNED, 0)                                                                \
-  X(I64, 4, "i64", 64, SIGNED, 1)
+  X(I64, 4, "i64", 64, SIGNED, 0)
 /** Several fields of the types above, 2 to MAX_FIELDS: X(NAME, VALUE, SPELLING, SINCE). */
-#define ANNUDF_ACCUMULATORS_STRUCT(X) X(STRUCT, 5, "struct", 1)
+#define ANNUDF_ACCUMULATORS_STRUCT(X) X(STRUCT, 5, "struct", 0)
 
 /** Which end of the distances is best: X(NAME, VALUE, SPELLING, SINCE). */
 #define ANNUDF_ORDERS(X)                                                                           \
@@ -75,13 +75,12 @@
   X(REASSOCIATE, 1, "reassociate", 0)
 
 /** Symbolic extents of a capture: X(NAME, VALUE, SPELLING, SINCE). A constant extent is
- * spelled as its number. Readers of 1.0 take it, so that is its SINCE, although the verifier of
- * 1.0 took none. */
+ * spelled as its number. */
 #define ANNUDF_EXTENTS(X)                                                                          \
   X(CONSTANT, 0, "constant", 0)                                                                    \
   X(DIM, 1, "dim", 0)                                                                              \
-  X(ROW, 2, "row", 1)                                                                              \
-  X(QUERY, 3, "query", 1)
+  X(ROW, 2, "row", 0)                                                                              \
+  X(QUERY, 3, "query", 0)
 
 /** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). An I1 lies in memory as
  * a byte; of a byte that is not 0 it is 1. */
@@ -90,20 +89,20 @@
   X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
   X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
   X(U32, 3, "u32", 32, UNSIGNED, 0)                                                                \
-  X(F16, 4, "f16", 16, FLOAT, 1)                                                                   \
-  X(BF16, 5, "bf16", 16, FLOAT, 1)                                                                 \
-  X(I8, 6, "i8", 8, SIGNED, 1)                                                                     \
-  X(U8, 7, "u8", 8, UNSIGNED, 1)                                                                   \
-  X(I16, 8, "i16", 16, SIGNED, 1)                                                                  \
-  X(U16, 9, "u16", 16, UNSIGNED, 1)                                                                \
-  X(I64, 10, "i64", 64, SIGNED, 1)                                                                 \
-  X(U64, 11, "u64", 64, UNSIGNED, 1)                                                               \
-  X(I1, 12, "i1", 1, UNSIGNED, 1)
+  X(F16, 4, "f16", 16, FLOAT, 0)                                                                   \
+  X(BF16, 5, "bf16", 16, FLOAT, 0)                                                                 \
+  X(I8, 6, "i8", 8, SIGNED, 0)                                                                     \
+  X(U8, 7, "u8", 8, UNSIGNED, 0)                                                                   \
+  X(I16, 8, "i16", 16, SIGNED, 0)                                                                  \
+  X(U16, 9, "u16", 16, UNSIGNED, 0)                                                                \
+  X(I64, 10, "i64", 64, SIGNED, 0)                                                                 \
+  X(U64, 11, "u64", 64, UNSIGNED, 0)                                                               \
+  X(I1, 12, "i1", 1, UNSIGNED, 0)
 
 /** Roles a UDF can have in one kernel; part of every symbol: X(NAME, VALUE, SPELLING, SINCE). */
 #define ANNUDF_ROLES(X)                                                                            \
   X(SCAN, 0, "scan", 0)                                                                            \
-  X(FILTER, 2, "filter", 1)
+  X(FILTER, 2, "filter", 0)
 #define ANNUDF_ROLES_RESERVED(X) X(COARSE, 1, "coarse")
 
 /** Hooks of the role scan: X(NAME, VALUE, SPELLING, PRESENCE, SINCE). A hook that is OPTIONAL
@@ -113,7 +112,7 @@
   X(INIT, 0, "init", REQUIRED, 0)                                                                  \
   X(UPDATE, 1, "update", REQUIRED, 0)                                                              \
   X(FINALIZE, 2, "finalize", OPTIONAL, 0)                                                          \
-  X(COMBINE, 3, "combine", OPTIONAL, 1)
+  X(COMBINE, 3, "combine", OPTIONAL, 0)
 #define ANNUDF_HOOKS_RESERVED(X)                                                                   \
   X(FILTER, 4, "filter")                                                                           \
   X(UPDATE_PACKED, 5, "update_packed")
@@ -123,28 +122,23 @@
  * zeros, so that padding counts for nothing.
  *   |x - y|   (x - y)^2   x y   1 where x != y, else 0   set bits of x ^ y, as they are stored */
 #define ANNUDF_PACKED_TERMS(X)                                                                     \
-  X(ABSOLUTE_DIFFERENCE, 0, "absolute_difference", 1)                                              \
-  X(SQUARED_DIFFERENCE, 1, "squared_difference", 1)                                                \
-  X(PRODUCT, 2, "product", 1)                                                                      \
-  X(DIFFERENT, 3, "different", 1)                                                                  \
-  X(DIFFERENT_BITS, 4, "different_bits", 1)
+  X(ABSOLUTE_DIFFERENCE, 0, "absolute_difference", 0)                                              \
+  X(SQUARED_DIFFERENCE, 1, "squared_difference", 0)                                                \
+  X(PRODUCT, 2, "product", 0)                                                                      \
+  X(DIFFERENT, 3, "different", 0)                                                                  \
+  X(DIFFERENT_BITS, 4, "different_bits", 0)
 
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
  * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
- * have several, by pointer. MANY_CAPTURES: more than ANNUDF_FEW_CAPTURES. FILTER: no metric, but
- * a filter. */
+ * have several, by pointer. FILTER: no metric, but a filter. */
 #define ANNUDF_FEATURES(X)                                                                         \
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
   X(ACC64, 2, "acc64", 0)                                                                          \
-  X(COMBINE, 4, "combine", 1)                                                                      \
-  X(FILTER, 5, "filter", 1)                                                                        \
-  X(MANY_CAPTURES, 6, "many_captures", 1)                                                          \
-  X(STRUCT, 7, "struct", 1)
+  X(COMBINE, 4, "combine", 0)                                                                      \
+  X(FILTER, 5, "filter", 0)                                                                        \
+  X(STRUCT, 6, "struct", 0)
 #define ANNUDF_FEATURES_RESERVED(X) X(ACC128, 3, "acc128")
-
-/** So many captures need no feature: 1.0 has slots for them. */
-#define ANNUDF_FEW_CAPTURES 16
 
 /** Limits: X(NAME, VALUE, WHAT). */
 #define ANNUDF_LIMITS(X)                                                                           \

@@ -271,12 +271,6 @@ LogicalResult annudf::lowering::proveLoads(UdfOpInterface metric, const TargetIn
         result = failure();
         return;
       }
-      if (load.getType() != load.getCapture().getType().getLoadType()) {
-        load.emitOpError() << target.passName << ": gives " << load.getType()
-                           << "; annudf-verify-abi says what to do instead";
-        result = failure();
-        return;
-      }
       for (int64_t extent : load.getCapture().getType().getExtents().drop_front(
                load.getCapture().getType().isScalar() ? 0 : 1))
         if (isFirstOnly(CaptureType::kindOf(extent))) {

@@ -28,20 +28,6 @@ std::string annudf::ir::versionName(uint64_t minor) {
   return ANNUDF_ABI_ID " " + std::to_string(ANNUDF_ABI_MAJOR) + "." + std::to_string(minor);
 }
 
-// No default: a new index has to say it here.
-uint64_t annudf::ir::sinceOf(ScanIndex kind) {
-  switch (kind) {
-  case ScanIndex::Dim:
-  case ScanIndex::Dims:
-    return 0;
-  case ScanIndex::Row:
-  case ScanIndex::Query:
-  case ScanIndex::List:
-    return 1;
-  }
-  llvm_unreachable("an index that the dialect does not have");
-}
-
 namespace {
 /// Keeps folded constants inside the hook that uses them: a metric's own block
 /// holds declarations only.

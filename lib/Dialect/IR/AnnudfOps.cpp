@@ -331,53 +331,6 @@ static LogicalResult verifyAccumulator(MetricOp metric) {
   return success();
 }
 
-/// Bytecode that says 1.0 holds nothing that came after 1.0.
-template <typename Stream> static bool isOfMinor(const Stream &stream, uint64_t minor) {
-  FailureOr<const DialectVersion *> version = stream.template getDialectVersion<AnnudfDialect>();
-  // Without one: a reader takes it for 1.0, a writer writes the newest.
-  if (failed(version))
-    return std::is_same_v<Stream, DialectBytecodeWriter>;
-  return static_cast<const AnnudfVersion *>(*version)->minor >= minor;
-}
-
-// By the names of the attributes in alphabetical order, as ODS has it; what is newer stands last.
-
-#ifndef __clang_analyzer__ // It takes a function_ref of MLIR's own for one to a lambda that is
-                           // gone.
-LogicalResult MetricOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
-  auto &properties = state.getOrAddProperties<Properties>();
-  if (failed(reader.readOptionalAttribute(properties.accumulator)) ||
-      failed(reader.readAttribute(properties.coarse)) ||
-      failed(reader.readOptionalAttribute(properties.coarse_order)) ||
-      failed(reader.readOptionalAttribute(properties.dims)) ||
-      failed(reader.readAttribute(properties.elements)) ||
-      failed(reader.readOptionalAttribute(properties.numerics)) ||
-      failed(reader.readAttribute(properties.order)) ||
-      failed(reader.readAttribute(properties.sym_name)))
-    return failure();
-  if (!isOfMinor(reader, 1))
-    return success();
-  return success(succeeded(reader.readOptionalAttribute(properties.missing_values)) &&
-                 succeeded(reader.readOptionalAttribute(properties.packed)));
-}
-#endif
-
-void MetricOp::writeProperties(DialectBytecodeWriter &writer) {
-  auto &properties = getProperties();
-  writer.writeOptionalAttribute(properties.accumulator);
-  writer.writeAttribute(properties.coarse);
-  writer.writeOptionalAttribute(properties.coarse_order);
-  writer.writeOptionalAttribute(properties.dims);
-  writer.writeAttribute(properties.elements);
-  writer.writeOptionalAttribute(properties.numerics);
-  writer.writeAttribute(properties.order);
-  writer.writeAttribute(properties.sym_name);
-  if (!isOfMinor(writer, 1))
-    return;
-  writer.writeOptionalAttribute(properties.missing_values);
-  writer.writeOptionalAttribute(properties.packed);
-}
-
 static bool hasNaN(Attribute element) {
   const auto row = static_cast<annudf_element>(cast<ElementAttr>(element).getValue());
   return kindOf(row) == NumberKind::Float;

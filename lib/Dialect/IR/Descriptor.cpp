@@ -136,13 +136,6 @@ std::optional<PackedSum> annudf::ir::packedOf(DictionaryAttr attribute) {
   return packed;
 }
 
-uint64_t annudf::ir::sinceOf(CaptureType type) {
-  int minor = rowOf(rowFor<annudf_capture_element>(type.getElementType()))->since;
-  for (int64_t extent : type.getExtents())
-    minor = std::max(minor, int(rowOf(CaptureType::kindOf(extent))->since));
-  return static_cast<uint64_t>(minor);
-}
-
 static CaptureInfo describeCapture(CaptureOp capture) {
   CaptureInfo info;
   info.name = capture.getName().str();

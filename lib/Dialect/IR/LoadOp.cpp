@@ -26,12 +26,6 @@ LogicalResult LoadOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-/// What mayGive() says, for who does not see the capture.
-bool LoadOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange given) {
-  return inferred == given || (inferred.size() == 1 && given.size() == 1 &&
-                               inferred.front().isF32() && given.front().isBF16());
-}
-
 LogicalResult LoadOp::verify() {
   CaptureType type = getCapture().getType();
   if (getIndices().size() != type.getExtents().size())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 Word = Literal["f32", "f64", "i32", "u32"]
-"""Element types of coordinates, and of accumulators and captures in the ABI 1.0."""
+"""Types of a coordinate inside a metric, by their names in the ABI."""
 
 WORDS: tuple[Word, ...] = get_args(Word)
 

@@ -38,11 +38,6 @@ static_assert(std::endian::native == std::endian::little, "the file holds little
 
 constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
 constexpr uint32_t kVersion = 1;
-/// The version of an index with missing values, whose section readers of version 1 would take for
-/// damage.
-constexpr uint32_t kVersionOfMissing = 2;
-/// The version of an index with columns, with missing values or without.
-constexpr uint32_t kVersionOfColumns = 3;
 /// Sections begin at multiples of this in the file, so that it can be mapped.
 constexpr uint64_t kAlignment = 64;
 
@@ -143,10 +138,6 @@ struct Header {
   std::vector<int64_t> sizes;
   std::vector<Column> columns;
 };
-
-uint32_t versionOf(bool missing, const std::vector<Column> &columns) {
-  return !columns.empty() ? kVersionOfColumns : missing ? kVersionOfMissing : kVersion;
-}
 
 [[noreturn]] void refuse(const std::string &path, const std::string &what) {
   throw Error(ErrorKind::Input, path + ": " + what);
@@ -334,10 +325,9 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
     refuse(path, "not an annudf index (its first bytes are foreign)");
   if (known < sizeof preamble)
     refuseTruncated(path, file.size(), sizeof preamble);
-  if (preamble.version < kVersion || preamble.version > kVersionOfColumns)
+  if (preamble.version != kVersion)
     refuse(path, "index format version " + std::to_string(preamble.version) +
-                     ", this annudf reads versions " + std::to_string(kVersion) + " to " +
-                     std::to_string(kVersionOfColumns));
+                     ", this annudf reads version " + std::to_string(kVersion));
   for (uint8_t byte : preamble.reserved)
     if (byte != 0)
       refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
@@ -354,15 +344,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
     refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
   headerSize = bytes.size();
-  Header header = parseHeader(bytes, path);
-  if (versionOf(header.missing, header.columns) != preamble.version) {
-    const bool byColumns = !header.columns.empty() || preamble.version == kVersionOfColumns;
-    refuse(path,
-           "damaged: an index file of version " + std::to_string(preamble.version) +
-               ((byColumns ? !header.columns.empty() : header.missing) ? " with " : " without ") +
-               (byColumns ? "columns" : "missing values"));
-  }
-  return header;
+  return parseHeader(bytes, path);
 }
 
 } // namespace
@@ -370,7 +352,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
 void Index::save(const std::string &path, const Progress &progress) const {
   CborText text; // Keys are sorted.
   text.map(7u + adaptive_ + missingValues() + !columns().empty());
-  if (adaptive_) // Absent, as in all files before it came, it is 0.
+  if (adaptive_) // Absent, it is 0.
     text.string(kAdaptive), text.number(1);
   if (!columns().empty())
     text.string(kColumns), text.list(2 * columns().size());
@@ -390,7 +372,7 @@ void Index::save(const std::string &path, const Progress &progress) const {
   const std::string header = text.take();
   Preamble preamble = {};
   std::memcpy(preamble.magic, kMagic, sizeof kMagic);
-  preamble.version = versionOf(missingValues(), columns());
+  preamble.version = kVersion;
   preamble.headerSize = static_cast<uint32_t>(header.size());
   const Sha256::Digest headerDigest = Sha256::of(header.data(), header.size());
   std::memcpy(preamble.headerDigest, headerDigest.data(), headerDigest.size());

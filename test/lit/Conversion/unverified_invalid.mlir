@@ -275,19 +275,3 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %v : f32
   }
 }
-
-// -----
-
-// As bytecode of 1.0 may have it.
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  %w = annudf.capture "w" : !annudf.capture<bf16>
-  annudf.init {
-    // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: gives 'bf16'; annudf-verify-abi says what to do instead}}
-    %v = "annudf.load"(%w) : (!annudf.capture<bf16>) -> bf16
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}

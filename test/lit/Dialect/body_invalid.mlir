@@ -31,7 +31,7 @@ annudf.function @f convention(raw) (f32) -> f32 {
 // -----
 
 annudf.function @f convention(raw) (f32) -> f32 {
-  // expected-error @below {{'annudf.body' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+  // expected-error @below {{'annudf.body' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.body (%a: f32) attributes {pure} {
     annudf.yield %a : f32
   }

@@ -130,7 +130,7 @@ annudf.metric @promise order(min) coarse(l2) elements(f32) numerics(reassociate)
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %acc : f32
   }
-  // expected-error @below {{'annudf.combine' op [M15] carries attribute 'commutative', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+  // expected-error @below {{'annudf.combine' op [M15] carries attribute 'commutative', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.combine (%a: f32, %b: f32) attributes {commutative} {
     annudf.yield %a : f32
   }

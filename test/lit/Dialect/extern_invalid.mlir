@@ -114,7 +114,7 @@ annudf.extern @f convention(raw) (f32) -> f32 link(cuda_source "x")
 
 // -----
 
-// expected-error @below {{'annudf.extern' op [M15] carries attribute 'nodebug', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+// expected-error @below {{'annudf.extern' op [M15] carries attribute 'nodebug', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
 annudf.extern @f convention(c) (f32) -> f32 link(cuda_source "x") attributes {nodebug}
 
 // -----
@@ -235,7 +235,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %i = arith.constant 1 : i32
-    // expected-error @below {{'annudf.call' op [M15] carries attribute 'fast', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+    // expected-error @below {{'annudf.call' op [M15] carries attribute 'fast', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
     %r = annudf.call @f(%x, %i) {fast} : (f32, i32) -> f32
     annudf.yield %r : f32
   }

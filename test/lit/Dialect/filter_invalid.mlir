@@ -69,7 +69,7 @@ annudf.filter @f {
 
 // -----
 
-// expected-error @below {{'annudf.filter' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+// expected-error @below {{'annudf.filter' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
 annudf.filter @f attributes {pure} {
   annudf.keep {
     %true = arith.constant true
@@ -164,7 +164,7 @@ annudf.filter @f order(min) {
 // -----
 
 // Properties that it does not have.
-// expected-error @below {{invalid properties {order = 1 : i32, sym_name = "f"} for op annudf.filter: [M15] carries attribute 'order', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+// expected-error @below {{invalid properties {order = 1 : i32, sym_name = "f"} for op annudf.filter: [M15] carries attribute 'order', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
 "annudf.filter"() <{sym_name = "f", order = 1 : i32}> ({
   "annudf.keep"() ({
     %true = arith.constant true

@@ -11,7 +11,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %acc : f32
   }
-  // expected-error @below {{'annudf.finalize' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+  // expected-error @below {{'annudf.finalize' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.finalize (%a: f32) attributes {pure} {
     annudf.yield %a : f32
   }

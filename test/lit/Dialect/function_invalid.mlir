@@ -150,7 +150,7 @@ annudf.function @f convention(cdecl) (f32) -> f32 {
 
 // -----
 
-// expected-error @below {{'annudf.function' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+// expected-error @below {{'annudf.function' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
 annudf.function @f convention(raw) (f32) -> f32 attributes {pure} {
   annudf.body (%a: f32) {
     annudf.yield %a : f32

@@ -4,7 +4,7 @@
 
 // A promise about the value, which nobody checks.
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.init' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+  // expected-error @below {{'annudf.init' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.init attributes {pure} {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32

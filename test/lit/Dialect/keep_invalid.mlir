@@ -85,7 +85,7 @@ annudf.filter @f {
 // -----
 
 annudf.filter @f {
-  // expected-error @below {{'annudf.keep' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+  // expected-error @below {{'annudf.keep' op [M15] carries attribute 'pure', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.keep attributes {pure} {
     %true = arith.constant true
     annudf.yield %true : i1

@@ -117,7 +117,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dim
-    // expected-error @below {{'annudf.load' op [M15] carries attribute 'volatile', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+    // expected-error @below {{'annudf.load' op [M15] carries attribute 'volatile', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
     %v = annudf.load %w[%d] {volatile} : !annudf.capture<dim x f32>
     annudf.yield %acc : f32
   }

@@ -48,7 +48,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{'annudf.yield' op [M15] carries attribute 'exact', which annudf.accumulator.v1 1.1 does not know; drop it, or use the version that wrote it}}
+    // expected-error @below {{'annudf.yield' op [M15] carries attribute 'exact', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
     annudf.yield %acc {exact} : f32
   }
 }

@@ -51,7 +51,7 @@ annudf.metric @signed_zero order(min) coarse(l2) elements(f32) dims(2) {
 
 // -----
 
-// Elements of 1.1: as annudf.load gives them, a bf16 as the f32 of its value.
+// Narrow elements: as annudf.load gives them, a bf16 as the f32 of its value.
 // CHECK-LABEL: annudf.metric @narrow
 // CHECK-NOT: annudf.capture
 annudf.metric @narrow order(min) coarse(l2) elements(f32) dims(2) {

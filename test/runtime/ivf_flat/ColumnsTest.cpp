@@ -216,17 +216,10 @@ protected:
   std::string bytes;
 };
 
-TEST_F(ColumnsFile, IsVersionThree) {
-  EXPECT_EQ(bytes[8], 3);
+TEST_F(ColumnsFile, EveryTruncation) {
   EXPECT_EQ(load(bytes), "NO ERROR");
   for (size_t size = 64; size < bytes.size(); size += 37)
     EXPECT_TRUE(contains(load(bytes.substr(0, size)), "ivf: truncated: ")) << size;
-  for (const char version : {1, 2}) {
-    std::string changed = bytes;
-    changed[8] = version;
-    EXPECT_EQ(load(changed), "ivf: damaged: an index file of version " +
-                                 std::to_string(int(version)) + " with columns");
-  }
 }
 
 TEST_F(ColumnsFile, HasMissingValuesToo) {
@@ -235,7 +228,6 @@ TEST_F(ColumnsFile, HasMissingValuesToo) {
   Index index = Index::build(params, integerMatrix(ANNUDF_ELEMENT_F32, 100, 9).view());
   index.addColumns(columnsOf(idsFrom(0, 100)));
   index.save(path);
-  EXPECT_EQ(readFile(path, 1 << 20)[8], 3);
   const Index read = Index::load(path);
   EXPECT_TRUE(read.missingValues());
   EXPECT_EQ(read.fill(), index.fill());
@@ -247,8 +239,7 @@ TEST_F(ColumnsFile, HeadersThatLie) {
     return with([&](json &h) { h["columns"] = value; });
   };
   EXPECT_EQ(with([](json &) {}), "NO ERROR");
-  EXPECT_EQ(with([](json &h) { h.erase("columns"); }),
-            "ivf: damaged: an index file of version 3 without columns");
+  EXPECT_TRUE(contains(with([](json &h) { h.erase("columns"); }), "bytes follow the index"));
   const std::string noList = "ivf: index header field 'columns' is not a list of names and element "
                              "types, 1 to 64 of each";
   EXPECT_EQ(columns(json::array()), noList);

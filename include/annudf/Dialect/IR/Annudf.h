@@ -59,8 +59,6 @@ public:
 
 /// "annudf.accumulator.v1 1.0", for messages.
 std::string versionName(uint64_t minor);
-/// The minor in which an index of the scan appeared: that bytecode which names it needs.
-uint64_t sinceOf(ScanIndex kind);
 /// What a message about bytecode of a newer version ends with: it is not damaged.
 inline constexpr const char *kUseWriter = "which this reader knows; use the version that wrote it";
 

@@ -25,33 +25,33 @@ def Annudf_AccumulatorOrListAttr : AnyAttrOf<
 def Annudf_ScanIndex : Annudf_Enum<"ScanIndex", "which index of the running scan", [
   Annudf_Case<"Dim", 0, "dim", 0>,
   Annudf_Case<"Dims", 1, "dims", 0>,
-  Annudf_Case<"Row", 2, "row", 1>,
-  Annudf_Case<"Query", 3, "query", 1>,
-  Annudf_Case<"List", 4, "list", 1>
+  Annudf_Case<"Row", 2, "row", 0>,
+  Annudf_Case<"Query", 3, "query", 0>,
+  Annudf_Case<"List", 4, "list", 0>
 ]>;
 def Annudf_ScanIndexAttr : Annudf_EnumAttr<Annudf_ScanIndex, "index_kind">;
 
 // Nor this: no artifact holds a device function.
 def Annudf_Convention : Annudf_Enum<"Convention", "how a caller hands a device function its values", [
-  Annudf_Case<"C", 0, "c", 1>,
-  Annudf_Case<"Raw", 1, "raw", 1>
+  Annudf_Case<"C", 0, "c", 0>,
+  Annudf_Case<"Raw", 1, "raw", 0>
 ]>;
-def Annudf_ConventionAttr : Annudf_EnumAttr<Annudf_Convention, "convention", 1>;
+def Annudf_ConventionAttr : Annudf_EnumAttr<Annudf_Convention, "convention">;
 
 // Nor these: linked code is carried as it is, in payloads of its kinds.
 def Annudf_LinkKind : Annudf_Enum<"LinkKind", "what is linked for an extern", [
-  Annudf_Case<"LtoIr", 0, "ltoir", 1>,
-  Annudf_Case<"Ptx", 1, "ptx", 1>,
-  Annudf_Case<"Cubin", 2, "cubin", 1>,
-  Annudf_Case<"CudaSource", 3, "cuda_source", 1>
+  Annudf_Case<"LtoIr", 0, "ltoir", 0>,
+  Annudf_Case<"Ptx", 1, "ptx", 0>,
+  Annudf_Case<"Cubin", 2, "cubin", 0>,
+  Annudf_Case<"CudaSource", 3, "cuda_source", 0>
 ]>;
-def Annudf_LinkKindAttr : Annudf_EnumAttr<Annudf_LinkKind, "link_kind", 1>;
+def Annudf_LinkKindAttr : Annudf_EnumAttr<Annudf_LinkKind, "link_kind">;
 def Annudf_LinkKindsAttr : TypedArrayAttrBase<Annudf_LinkKindAttr, "kinds of what is linked">;
 
 def Annudf_ExternConvention : Annudf_Enum<"ExternConvention", "how linked code takes its values", [
-  Annudf_Case<"C", 0, "c", 1>,
-  Annudf_Case<"Numba", 1, "numba", 1>
+  Annudf_Case<"C", 0, "c", 0>,
+  Annudf_Case<"Numba", 1, "numba", 0>
 ]>;
-def Annudf_ExternConventionAttr : Annudf_EnumAttr<Annudf_ExternConvention, "extern_convention", 1>;
+def Annudf_ExternConventionAttr : Annudf_EnumAttr<Annudf_ExternConvention, "extern_convention">;
 
 #endif // ANNUDF_ATTRIBUTES_TD

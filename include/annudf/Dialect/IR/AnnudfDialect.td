@@ -59,15 +59,10 @@ def Annudf_Dialect : Dialect {
 }
 
 // The minor version of annudf.accumulator.v1 in which an op, type, attribute or enum
-// case appeared. Operands and attributes of an op are as old as the op but for those
-// in `newer`. The generated docs print it.
-class Annudf_Newer<string argument, int minor> {
-  string name = argument;
-  int since = minor;
-}
+// case appeared. Operands and attributes of an op are as old as the op. The generated
+// docs print it.
 class Annudf_Since<int minor> {
   int since = minor;
-  list<Annudf_Newer> newer = [];
 }
 
 #endif // ANNUDF_DIALECT_TD

@@ -14,7 +14,7 @@ include "annudf/Dialect/IR/AnnudfOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Annudf_ExternOp : Annudf_Op<"extern", 1, [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Annudf_ExternOp : Annudf_Op<"extern", 0, [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "a device function of somebody else, and the code to link for it";
   let description = [{
     What `annudf.call` calls: a function of numbers whose code annudf links beside the hooks as
@@ -61,7 +61,7 @@ def Annudf_ExternOp : Annudf_Op<"extern", 1, [Symbol, HasParent<"::mlir::ModuleO
 
 // Nobody verifies that linked code is pure, and it may rely on the condition that the call stands
 // under. So no pass may drop, merge or move a call.
-def Annudf_CallOp : Annudf_Op<"call", 1, [
+def Annudf_CallOp : Annudf_Op<"call", 0, [
     MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls linked code";
   let description = [{

@@ -87,9 +87,6 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     OptionalAttr<I32Attr>:$dims,
     UnitAttr:$missing_values,
     OptionalAttr<DictionaryAttr>:$packed);
-  let newer = [Annudf_Newer<"missing_values", 1>, Annudf_Newer<"packed", 1>];
-  // Bytecode holds properties by position: files of 1.0 have one less.
-  let useCustomPropertiesEncoding = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `order` `(` custom<Keyword>($order) `)`
@@ -122,7 +119,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
   }];
 }
 
-def Annudf_FilterOp : Annudf_Op<"filter", 1, [
+def Annudf_FilterOp : Annudf_Op<"filter", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "which rows a search may find: a predicate and its captures";
@@ -160,7 +157,7 @@ def Annudf_FilterOp : Annudf_Op<"filter", 1, [
   }];
 }
 
-def Annudf_FunctionOp : Annudf_Op<"function", 1, [
+def Annudf_FunctionOp : Annudf_Op<"function", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "a device function: a value computed from values, outside a search";
@@ -313,7 +310,7 @@ def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
   }];
 }
 
-def Annudf_CombineOp : Annudf_HookOp<"combine", 1> {
+def Annudf_CombineOp : Annudf_HookOp<"combine", 0> {
   let summary = "joins the accumulators of two parts of the dimensions";
   let description = [{
     For metrics with `numerics(reassociate)` only. It takes two accumulators of one query
@@ -346,7 +343,7 @@ def Annudf_CombineOp : Annudf_HookOp<"combine", 1> {
   }];
 }
 
-def Annudf_KeepOp : Annudf_HookOp<"keep", 1, "FilterOp"> {
+def Annudf_KeepOp : Annudf_HookOp<"keep", 0, "FilterOp"> {
   let summary = "whether a row may be found";
   let description = [{
     Takes no arguments, as no coordinates are read, and yields one i1: true where the row
@@ -367,7 +364,7 @@ def Annudf_KeepOp : Annudf_HookOp<"keep", 1, "FilterOp"> {
   }];
 }
 
-def Annudf_BodyOp : Annudf_HookOp<"body", 1, "FunctionOp"> {
+def Annudf_BodyOp : Annudf_HookOp<"body", 0, "FunctionOp"> {
   let summary = "what a device function computes";
   let description = [{
     Takes every number of the function's arguments and yields those of its result. It may
@@ -410,7 +407,7 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
 def Annudf_LoadOp : Annudf_Op<"load", 0, [
     NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>,
     PredOpTrait<"result is the capture's element type, signless, or f32 of bf16",
-                CPred<"getCapture().getType().mayGive(getResult().getType())">>]> {
+                CPred<"getCapture().getType().getLoadType() == getResult().getType()">>]> {
   let summary = "reads a capture";
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
@@ -434,9 +431,6 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
   let results = (outs AnyType:$result);
   let assemblyFormat = "$capture `[` $indices `]` attr-dict `:` qualified(type($capture))";
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given);
-  }];
 }
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [

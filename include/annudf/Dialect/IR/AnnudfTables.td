@@ -33,8 +33,8 @@ def Annudf_Element : Annudf_Enum<"Element", "element type of stored vectors and 
   Annudf_Case<"F16", 1, "f16", 0>,
   Annudf_Case<"I8", 2, "i8", 0>,
   Annudf_Case<"U8", 3, "u8", 0>,
-  Annudf_Case<"Bf16", 4, "bf16", 1>,
-  Annudf_Case<"Bits", 5, "bits", 1>
+  Annudf_Case<"Bf16", 4, "bf16", 0>,
+  Annudf_Case<"Bits", 5, "bits", 0>
 ]>;
 def Annudf_ElementAttr : Annudf_EnumAttr<Annudf_Element, "element">;
 
@@ -43,8 +43,8 @@ def Annudf_Accumulator : Annudf_Enum<"Accumulator", "type of the accumulator, si
   Annudf_Case<"F64", 1, "f64", 0>,
   Annudf_Case<"I32", 2, "i32", 0>,
   Annudf_Case<"U32", 3, "u32", 0>,
-  Annudf_Case<"I64", 4, "i64", 1>,
-  Annudf_Case<"Struct", 5, "struct", 1>
+  Annudf_Case<"I64", 4, "i64", 0>,
+  Annudf_Case<"Struct", 5, "struct", 0>
 ]>;
 def Annudf_AccumulatorAttr : Annudf_EnumAttr<Annudf_Accumulator, "accumulator">;
 

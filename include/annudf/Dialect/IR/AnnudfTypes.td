@@ -44,10 +44,6 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     bool isScalar() const { return getExtents().empty(); }
     /// What annudf.load gives: the element type, an integer without its sign, bf16 as f32.
     ::mlir::Type getLoadType() const;
-    /// Bytecode of minor 0 has bf16 itself, which no body may hold (B2).
-    bool mayGive(::mlir::Type type) const {
-      return type == getLoadType() || (getElementType().isBF16() && type == getElementType());
-    }
     /// A number of the element type as annudf.load gives it.
     ::mlir::TypedAttr asLoaded(::mlir::TypedAttr number) const;
     /// The most extents that a metric may declare; the type itself holds more.

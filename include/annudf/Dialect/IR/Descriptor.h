@@ -39,9 +39,6 @@ mlir::DictionaryAttr toAttribute(const PackedSum &packed, mlir::MLIRContext *con
 /// Nothing where toAttribute would never have made it.
 std::optional<PackedSum> packedOf(mlir::DictionaryAttr attribute);
 
-/// The minor in which a capture of that type may first be declared, by its element and extents.
-uint64_t sinceOf(CaptureType type);
-
 /// Whether a row of the enum's table that may be used is written as `type`.
 template <typename Enum> bool isTypeOf(mlir::Type type) {
   for (const TableRow &row : tableOf<Enum>().rows)
