@@ -41,11 +41,11 @@ def LowerToNVVMPass : Annudf_LoweringPass<"annudf-lower-to-nvvm"> {
   let description = [{
     Replaces the module's metric by functions of the LLVM dialect that have exactly
     the names and prototypes of `annudf_abi.h`. Captures with a value become tables
-    in constant memory, all others loads through the slots. What has no instruction
-    becomes a call of libdevice. `docs/develop/lowering.md` has the rules.
+    in constant memory; loads of all others go through the slots. An operation without
+    an instruction becomes a call of libdevice. `docs/develop/lowering.md` has the rules.
 
-    With `target=rapids.cuvs.ivf_flat.metric.v1` it becomes the one function of that
-    ABI instead (`docs/use/device-udf.md`), if it keeps rules R of `docs/spec/rules.md`.
+    With `target=rapids.cuvs.ivf_flat.metric.v1` a metric that keeps rules R of
+    `docs/spec/rules.md` becomes the one function of that ABI (`docs/use/device-udf.md`).
 
     Example:
 

@@ -15,12 +15,14 @@ def ImportFrontendPass : Pass<"annudf-import-frontend", "::mlir::ModuleOp"> {
   let summary = "turns what a frontend emits into plain bodies";
   let description = [{
     A frontend writes the functions of a metric with branches between blocks and
-    with variables in memory, and calls them from the hooks. This pass inlines them,
-    makes values of the variables, `scf.if` and `scf.for` of the branches, and loads
-    of captures of the uses of `ctx`. Floating-point arithmetic stays as it was
-    written. `docs/spec/frontend-form.md` says what is read; what cannot be turned into a
-    plain body is refused at the location that the frontend gave, by a rule P of
-    `docs/spec/rules.md`. `annudf-verify-abi` still has to accept the result.
+    with variables in memory, and calls them from the hooks. This pass inlines the
+    functions. It turns variables into values, branches into `scf.if` and `scf.for`,
+    and uses of `ctx` into loads of captures. Floating-point arithmetic stays as it
+    was written.
+
+    `docs/spec/frontend-form.md` says what the pass reads. It refuses everything else at
+    the location that the frontend gave, by a rule P of `docs/spec/rules.md`.
+    `annudf-verify-abi` must still accept the result.
 
     Example, with `--annudf-import-frontend --annudf-verify-abi`:
 

@@ -14,13 +14,13 @@ include "mlir/Pass/PassBase.td"
 def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
   let summary = "checks that every metric keeps the ABI, so that it is safe to run";
   let description = [{
-    Accepted means safe, on a CPU and on a GPU: loads stay inside their captures,
-    loops end, no operation traps or computes poison, nothing is written, called
-    or allocated but the value a hook yields. Every refusal names its rule, as
-    numbered in `docs/spec/rules.md`, and says what to do instead. Nothing is changed.
+    An accepted metric is safe to run on a CPU and on a GPU. Its loads stay inside their
+    captures, its loops end, and no operation traps or computes poison. A hook writes,
+    calls and allocates nothing; it only yields a value. Every refusal names a rule of
+    `docs/spec/rules.md` and says what to do instead. The pass changes nothing.
 
-    With `target=rapids.cuvs.ivf_flat.metric.v1` a metric has also to need no more
-    than that ABI has: rules R.
+    With `target=rapids.cuvs.ivf_flat.metric.v1` a metric must also keep the rules R,
+    which are the limits of that ABI.
 
     Example:
 
@@ -54,14 +54,14 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
 def InlineCapturesPass : Pass<"annudf-inline-captures", "::mlir::ModuleOp"> {
   let summary = "bakes capture values and the number of dimensions into metrics";
   let description = [{
-    Sets the value of the captures that `values` names and `dims` on the metric.
-    Loads of a scalar, or of an array whose entries are all equal, become a
-    constant and the capture goes away; other arrays stay as constant tables. With
-    `dims` known, `annudf.index dims` becomes a constant. What is left without a
-    value keeps its order, which numbers the slots of the ABI.
+    Gives values to the captures that `values` names, and `dims` to the metric.
+    A scalar, or an array whose entries are all equal, becomes a constant where it is
+    loaded, and its capture is erased. Other arrays become constant tables. With `dims`,
+    `annudf.index dims` becomes a constant. Captures without a value keep their order,
+    which numbers the slots of the ABI.
 
-    `values` is written as a dictionary attribute: names, and a typed number or a
-    dense array for each, `{p = 3.0 : f32, w = dense<[1.0, 2.0]> : tensor<2xf32>}`.
+    `values` is a dictionary attribute. Each name has a typed number or a dense array:
+    `{p = 3.0 : f32, w = dense<[1.0, 2.0]> : tensor<2xf32>}`.
 
     Example, with `--annudf-inline-captures="dims=2 values={p = 3.0 : f32}"`:
 
@@ -101,14 +101,18 @@ def InlineCapturesPass : Pass<"annudf-inline-captures", "::mlir::ModuleOp"> {
 }
 
 def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
-  let summary = "writes annudf.combine where numerics(reassociate) and update show it";
+  let summary = "writes annudf.combine where it follows from update";
   let description = [{
-    A metric with `numerics(reassociate)` and no `combine` gets one if each field of the
-    accumulator is joined with terms that depend on no accumulator, by one operation that
-    can be regrouped: `+` (`math.fma` and subtraction of terms too), `*`, least or greatest
-    value, `and`, `or`, `xor`. Both parts begin with what `init` yields, so for `+`, `*` and
-    `xor` that must be the constant 0 or 1 that changes nothing. Otherwise a warning says
-    which field is not such a one. What the pass adds keeps every rule of `docs/spec/rules.md`.
+    The pass looks at metrics with `numerics(reassociate)` and without `combine`. A metric
+    gets a `combine` if its `update` joins each field of the accumulator with a term by one
+    operation that can be regrouped. The term must not depend on the accumulator.
+
+    The operations are `+` (also `math.fma`, and the subtraction of a term), `*`, minimum,
+    maximum, `and`, `or` and `xor`. Both parts begin with what `init` yields. For `+`, `*`
+    and `xor` it must therefore be the constant 0 or 1 that changes nothing.
+
+    A warning names a field for which this does not hold. The `combine` keeps every rule
+    of `docs/spec/rules.md`.
 
     Example, which gets a `combine` of one `arith.addf`:
 
@@ -132,19 +136,22 @@ def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
 }
 
 def PackLanesPass : Pass<"annudf-pack-lanes", "::mlir::ModuleOp"> {
-  let summary = "proves which metrics add up a term of two small integers";
+  let summary = "finds metrics that add up a term of two small integers";
   let description = [{
-    A metric whose `update` is proved to add (or subtract) one term of two coordinates to an
-    accumulator of 32 bits gets the attribute `packed`: the term, one of `|x - y|`, `(x - y)^2`,
-    `x y`, `x != y` and the set bits of `x ^ y`, and for each element type of 8 bits or one how many
-    dimensions it holds for. Kernels then take the coordinates of a word at a time.
+    The pass proves that `update` adds (or subtracts) one term of two coordinates to an
+    accumulator of 32 bits. The metric then gets the attribute `packed`, and kernels take the
+    coordinates of a word at a time. The attribute holds:
 
-    The proof computes `update` for every pair of elements, all 65,536 of u8, so how it is
-    written does not matter: helpers, branches, conversions, the order of operands. A value
-    that is rounded, a capture, an index, a loop or an op that is not computed ends it. With an f32
-    accumulator, `init` must be a whole constant, and so many dimensions are allowed that no sum on
-    the way is above 2^24, up to which f32 holds every whole number; the sum of integers is then
-    the same to the bit. Accumulators i32 and u32 wrap around either way.
+    - the term: `|x - y|`, `(x - y)^2`, `x y`, `x != y` or the set bits of `x ^ y`;
+    - the most dimensions for which it holds, for each element type of 8 bits or of one.
+
+    The proof computes `update` for every pair of elements, such as all 65,536 of u8. It
+    therefore sees through helpers, branches, conversions and the order of operands. A value
+    that is rounded, a capture, an index, a loop or an op that the pass cannot compute ends it.
+
+    With an f32 accumulator, `init` must be a whole constant. The dimensions are then limited
+    so that no partial sum exceeds 2^24. Up to there f32 holds every whole number, so the sum
+    of integers is the same to the bit. Accumulators i32 and u32 wrap around either way.
 
     Example, which gets `packed {dims = {i8 = 258 : i32, u8 = 258 : i32}, term = "squared_difference"}`:
 
@@ -163,33 +170,33 @@ def PackLanesPass : Pass<"annudf-pack-lanes", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"explain", "explain", "bool", "false",
-                        "Say of each metric that is not packed why (a remark, N2)">];
+                        "Say why a metric is not packed (a remark, N2)">];
   let statistics = [Statistic<"numPacked", "num-packed", "Number of metrics that may be packed">];
 }
 
 def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
-  let summary = "says what is proved of the formula of each metric";
+  let summary = "says what is proved about the formula of each metric";
   let description = [{
-    For each field of the accumulator that `update` joins with terms (`acc + term`, the field once,
-    at the root of what is yielded), a remark N4 says what is proved of the terms, however they
-    are written: through helpers, branches that agree, `math.fma`, conversions, either order of
-    operands.
+    The pass looks at each field of the accumulator that `update` joins with a term, such as
+    `acc + term`. The field must occur once, at the root of the yielded value. A remark N4 lists
+    what is proved about the terms. The proof sees through helpers, branches that agree,
+    `math.fma`, conversions and either order of operands. The remark can say:
 
-    - A polynomial αx² + βxy + γy² + δx + εy + ζ, whose coefficients are expressions over entries
-      of captures at `dim`, `query` and constants, and how many roundings lie between it and what
-      is computed.
-    - Symmetric, a function of x - y: to the bit, or but for rounding, of the polynomial.
-    - Terms of one sign, and a field that never falls or never grows; both may depend on the signs of
-      captures' entries.
+    - The term is a polynomial αx² + βxy + γy² + δx + εy + ζ. Its coefficients are expressions
+      over constants and entries of captures at `dim` and `query`. The remark counts the
+      roundings between the polynomial and the computed value.
+    - The term is symmetric, or a function of x - y. This holds to the bit, or only for the
+      polynomial, without its roundings.
+    - The terms have one sign, and the field never falls or never grows. Both may depend on the
+      signs of captures' entries.
 
-    `docs/spec/numerics.md` says what each means and why it holds. With `explain` a remark N3 says of
-    everything that is not proved why, at the op where it is lost. With `form` a remark N5 says
-    that the distance as a whole is a quadratic form, which artifacts tell, or N6 at which op that is
-    lost. An op that is not in the tables
-    of `lib/Analysis/Terms.cpp` proves nothing. Nothing is changed, and nothing is taken from the
-    source: the module must have been verified.
+    `docs/spec/numerics.md` says what each statement means and why it holds. With `explain`, a
+    remark N3 names the op at which a proof fails, and why. With `form`, a remark N5 says that the
+    whole distance is a quadratic form, as artifacts do; or N6 names the op that prevents it.
+    An op that is not in the tables of `lib/Analysis/Terms.cpp` proves nothing. The module must
+    have been verified. The pass changes nothing.
 
-    Example, of which it says `adds w[dim] x^2 - 2 w[dim] x y + w[dim] y^2 (roundings: 4 of f32);
+    Example, for which the remark is `adds w[dim] x^2 - 2 w[dim] x y + w[dim] y^2 (roundings: 4 of f32);
     symmetric; a function of x - y; terms >= 0 where w >= 0; never falls where w >= 0`:
 
     ```mlir
@@ -212,9 +219,9 @@ def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"explain", "explain", "bool", "false",
-                        "Say of what is not proved why (remarks, N3)">,
+                        "Say why a statement is not proved (remarks, N3)">,
                  Option<"form", "form", "bool", "false",
-                        "Say of each metric what form its distance has, or why none (remarks, N5 and N6)">];
+                        "Say which form the distance of each metric has, or why none (remarks, N5 and N6)">];
   let statistics = [
     Statistic<"numPolynomials", "num-polynomials", "Number of fields that add a polynomial">,
     Statistic<"numMonotone", "num-monotone", "Number of fields that never fall, or never grow">
