@@ -201,7 +201,7 @@ class Work:
         """
 
 class BuildOptions:
-    """Of a build all but its rows."""
+    """The options of a build, without its rows."""
 
     def __init__(self, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, device_memory_limit: int = 0) -> None:
         """
@@ -364,18 +364,16 @@ class SearchStats:
 
     @property
     def workspace_bytes(self) -> int:
-        """
-        Of the device's memory that the workspace holds which ran it; 0 on a CPU.
-        """
+        """Device memory that the workspace of the search holds; 0 on a CPU."""
 
     @property
     def passing_share(self) -> float:
-        """Of the rows, those that the filter lets pass, by its bits."""
+        """The share of rows that the filter lets pass, by its bits."""
 
     @property
     def slow(self) -> str:
         """
-        What of the metric a CPU computes for one row at a time; empty where there is nothing.
+        The operations of the metric that a CPU computes one row at a time; empty if there is none.
         """
 
     @property

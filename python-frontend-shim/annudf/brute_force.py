@@ -264,7 +264,7 @@ def knn(
         On the CPU a piece at a time is copied, on a device all rows. Use :func:`build` and :func:`search` for rows
         that are searched again.
     queries : array of shape (n_queries, dim)
-        Of the same dtype or another that the metric accepts.
+        An array of the same dtype, or of another that the metric accepts.
     k : int, optional
         Default: the columns of `indices` or `distances`.
     indices, distances : array of shape (n_queries, k), optional

@@ -48,8 +48,8 @@ def pairwise_distance(
         float32, float16, bfloat16, int8, uint8 or :class:`annudf.PackedBits`; its rows are the first argument of the
         metric. Taken as the queries of :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
     Y : array of shape (n, dim), optional
-        Of the same dtype or another that the metric accepts; copied, and its rows are the second argument. Default:
-        `X`.
+        An array of the same dtype, or of another that the metric accepts. It is copied, and its rows are the second
+        argument. Default: `X`.
     out : array of shape (m, n), optional
         float32, C-contiguous, writable, on the device of `X`: distances are written there and it is returned.
     metric : Metric or str, default "euclidean"
@@ -67,7 +67,7 @@ def pairwise_distance(
     Returns
     -------
     array of shape (m, n)
-        Of the library of `X`, float32 unless `dtype` says otherwise; NaN where the metric gives that.
+        An array of the library of `X`, float32 unless `dtype` says otherwise; NaN where the metric yields NaN.
 
     Raises
     ------

@@ -321,7 +321,7 @@ void addIndex(nb::module_ &module) {
                    "Reading it does the work. Between its end and the return of the function that "
                    "reads it, `return work.result`, Python looks for no signal: Ctrl-C either "
                    "raises and nothing is done, or waits until the function has returned.");
-  nb::class_<BuildOptions>(module, "BuildOptions", "Of a build all but its rows.")
+  nb::class_<BuildOptions>(module, "BuildOptions", "The options of a build, without its rows.")
       .def(
           "__init__",
           [](BuildOptions *self, int64_t nLists, const std::string &metric, int32_t iterations,

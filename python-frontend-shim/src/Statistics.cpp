@@ -117,12 +117,13 @@ void addStatistics(nb::module_ &module) {
           },
           "Name and milliseconds of each stage, in order; none unless time_stages.")
       .def_ro("workspace_bytes", &annudf_ivf_flat_search_stats::workspace_bytes,
-              "Of the device's memory that the workspace holds which ran it; 0 on a CPU.")
+              "Device memory that the workspace of the search holds; 0 on a CPU.")
       .def_ro("passing_share", &annudf_ivf_flat_search_stats::passing_share,
-              "Of the rows, those that the filter lets pass, by its bits.")
+              "The share of rows that the filter lets pass, by its bits.")
       .def_prop_ro(
           "slow", [](const annudf_ivf_flat_search_stats &self) { return self.slow; },
-          "What of the metric a CPU computes for one row at a time; empty where there is nothing.")
+          "The operations of the metric that a CPU computes one row at a time; empty if there is "
+          "none.")
       .def_ro("scored", &annudf_ivf_flat_search_stats::scored,
               "Pairs of a query and a row of its lists that the filter lets pass; on a GPU an "
               "estimate unless all lists are probed.")

@@ -1,6 +1,7 @@
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How much a reader is asked to read: words of pages, cells and sentences, and how comments begin."""
+import ast
 import re
 import subprocess
 import sys
@@ -25,8 +26,10 @@ CELL, SENTENCE, SUBJECT = 25, 35, 72
 #: Where a date may stand.
 DATED = ("CHANGELOG.md", "docs/results/", "docs/decisions/")
 GENERATED = ("docs/generated/", "docs/spec/rules.md", "docs/results/reasons.md")
-SOURCES = {".c", ".cpp", ".h", ".hpp", ".cu", ".cuh", ".td", ".py"}
-COMMENT = re.compile(r"(?://[/!]*<?|#)\s+(?:Of|What of|Where of|Whoever) ")
+SOURCES = {".c", ".cpp", ".h", ".hpp", ".cu", ".cuh", ".td", ".py", ".pyi"}
+OPENING = "(?:Of|What of|Where of|Whoever) "
+COMMENT = re.compile(rf"(?://[/!]*<?|#)\s+{OPENING}")
+SENTENCE_START = re.compile(rf"(?:^|[.!?:;])\s*{OPENING}")
 
 
 def git(*arguments):
@@ -60,11 +63,26 @@ def faults_of_page(name, text):
             if len(piece.split()) > SENTENCE:
                 yield f"a sentence of {len(piece.split())} words, at most {SENTENCE}: {' '.join(piece.split())[:60]}..."
     for piece in pieces + [part for cell in cells for part in re.split(r"(?<=[.!?:;])\s+", cell)]:
-        if re.match(r"(Of|What of|Where of|Whoever) ", piece.strip()):
+        if re.match(OPENING, piece.strip()):
             yield f"a sentence without its subject first: {' '.join(piece.split())[:60]}..."
     if not name.startswith(DATED):
         for date in re.findall(r"\b20\d\d-\d\d-\d\d\b", text):
             yield f"a date, {date}: dates belong in CHANGELOG.md, docs/results and docs/decisions"
+
+
+def docstrings_of(text):
+    """Number and text of each line of the docstrings of Python, of attributes too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield from enumerate(node.value.value.splitlines(), node.lineno)
+
+
+def faults_of_source(name, text):
+    found = [(number, "comment", line) for number, line in enumerate(text.splitlines(), 1) if COMMENT.search(line)]
+    if name.endswith((".py", ".pyi")):
+        found += [(number, "docstring", line) for number, line in docstrings_of(text) if SENTENCE_START.search(line)]
+    for number, kind, line in sorted(found):
+        yield f"{number}: a {kind} without its subject first: {line.strip()[:60]}"
 
 
 def faults_of_subjects(count):
@@ -75,10 +93,11 @@ def faults_of_subjects(count):
 
 
 def check_prose(options):
-    """Compares pages, comments and commit subjects with the budgets of CONTRIBUTING.md.
+    """Compares pages, comments, docstrings and commit subjects with the budgets of CONTRIBUTING.md.
 
     A page has at most as many words as its shelf allows, a table cell 25, a sentence 35; generated pages and tables are
-    as long as what they are made of. No sentence and no comment begins with "Of". A commit's subject has 72 characters.
+    as long as what they are made of. No sentence of a page or a docstring and no comment begins with "Of". A commit's
+    subject has 72 characters.
     """
     faults = []
     tracked = git("ls-files")
@@ -87,9 +106,7 @@ def check_prose(options):
         if name.endswith(".md") and path.is_file():
             faults += [f"{name}: {fault}" for fault in faults_of_page(name, path.read_text())]
         elif path.suffix in SOURCES and path.is_file():
-            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-                if COMMENT.search(line):
-                    faults.append(f"{name}:{number}: a comment without its subject first: {line.strip()[:60]}")
+            faults += [f"{name}:{fault}" for fault in faults_of_source(name, path.read_text(errors="replace"))]
     faults += faults_of_subjects(options.commits)
     print("\n".join(faults), file=sys.stderr, end="\n" if faults else "")
     print(f"{len(tracked)} files, {len(faults)} over budget")

@@ -17,7 +17,7 @@ on_each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", 
 
 
 def distances(queries: Any, base: Any, metric: ivf_flat.Metric, device: str) -> Any:
-    """Of each query to each row, (queries, rows) in float32."""
+    """The distance from each query to each row, (queries, rows) in float32."""
     if device == "cpu":
         return pairwise_distance(queries, base, metric=metric)
     resources = Resources(device=device)

@@ -104,7 +104,7 @@ def view(array: object, name: str, stream: int | None = None) -> View:
     ----------
     array : array
     name : str
-        Of the argument, for messages.
+        The argument's name, for messages.
     stream : int, optional
         Stream on which the caller will work; handed to DLPack producers, which then order it
         after their own work.

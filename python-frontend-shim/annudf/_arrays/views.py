@@ -82,7 +82,7 @@ class View:
     Attributes
     ----------
     address : int
-        Of the first element, on `device`; 0 only if there is no element.
+        Address of the first element, on `device`; 0 only if there is no element.
     shape, strides : tuple of int
         In elements and in bytes.
     dtype : str

@@ -270,7 +270,7 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            Of the dtype of the samples; other host arrays and lists are converted, to int8 and uint8 only
+            An array of the samples' dtype. Other host arrays and lists are converted, to int8 and uint8 only
             exactly. Default: the samples themselves, and then a sample is not its own neighbour.
         n_neighbors : int, optional
             Default: that of the constructor.
@@ -315,7 +315,8 @@ class NearestNeighbors(_Estimator):
         Returns
         -------
         scipy.sparse.csr_matrix of shape (n_queries, n_samples_fit)
-            Of `n_neighbors` a query, and of mode "distance" one more: a sample is its own neighbour here, the first.
+            A graph with `n_neighbors` entries a row, and one more in mode "distance": each sample is its own first
+            neighbour there.
         """
         self._check_fitted()
         k = check_int(self.n_neighbors, "n_neighbors", 1, MAX_K)

@@ -58,7 +58,7 @@ class _Import:
             thread.join()
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Of an entry of sys.meta_path: ends the thread's import at its next module."""
+        """Ends the thread's import at its next module; the import system calls it on each entry of sys.meta_path."""
         if threading.current_thread() is self._thread:
             raise SystemExit
 

@@ -100,7 +100,8 @@ def translate(
     result : Kind or None
         None: what the function returns.
     captures : mapping
-        Of each the element type, the extents, and its value in the dialect's syntax, or "" if it is bound by a caller.
+        The element type, the extents and the value of each. The value is in the dialect's syntax, or "" if a caller
+        binds it.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class CompiledFunction(NamedTuple):
     code : bytes or str
         str for ``output="ptx"`` and ``"llvm"``.
     return_type : numpy.dtype or tuple
-        Of a struct the types of its fields.
+        A struct is the tuple of its fields' types.
     """
 
     code: bytes | str
@@ -175,7 +175,7 @@ class DeviceFunction:
         Returns
         -------
         numpy.dtype or tuple
-            Of a struct the types of its fields.
+            A struct is the tuple of its fields' types.
 
         Raises
         ------
@@ -339,7 +339,7 @@ def compile(
     forceinline : bool, default False
         The function is always inlined where it is linked; only of ``"ltoir"``, which is so without it as well.
     launch_bounds
-        Of kernels: refused.
+        An option of kernels, refused here.
     captures : dict, optional
         As in :func:`device_function`.
 

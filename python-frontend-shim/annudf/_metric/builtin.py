@@ -45,7 +45,7 @@ _NAMED_ELSEWHERE = {
 """What other libraries call metrics, with what each may be here and who calls it so, where that differs."""
 
 DEFAULT_ARGUMENT = 2.0
-"""Of ``metric_arg`` in cuVS and ``p`` in SciPy: the exponent of Minkowski distances."""
+"""The default of ``metric_arg`` in cuVS and of ``p`` in SciPy: the exponent of Minkowski distances."""
 
 _OF_EXPONENT = {1.0: "cityblock", 2.0: "euclidean"}
 """Minkowski distances that need no powers with an exponent that is not known when they are compiled."""

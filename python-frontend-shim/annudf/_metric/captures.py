@@ -149,7 +149,7 @@ def column(dtype: npt.DTypeLike) -> DeclaredColumn:
     Parameters
     ----------
     dtype : dtype
-        Of the column, exactly: bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64.
+        The column's exact dtype: bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def make_value(
     Parameters
     ----------
     name : str
-        Of the capture, for messages.
+        The capture's name, for messages.
     value : number or array
         A Python or NumPy number, or an array (of any supported library and device) of at most three axes.
     declared : CaptureType, optional

@@ -253,7 +253,7 @@ class _Hooks:
     finalize: types.FunctionType | None
     init: types.FunctionType | None = None
     names: tuple[str, ...] = ()
-    """Of the fields, if they are those of a class."""
+    """The names of the fields, if a class has them."""
     combine: Callable[..., Any] | None = None
 
 

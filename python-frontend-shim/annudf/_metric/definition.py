@@ -107,7 +107,7 @@ class Definition(ABC):
     """The targets beside GPUs that a whole artifact has code for."""
 
     builtin_name: str = ""
-    """Of a ready-made metric, by which the domains of its parameters are known."""
+    """The name of a ready-made metric; it selects the domains of the parameters."""
 
     def domain(self, capture: str) -> Callable[[Value, object], None] | None:
         """What raises CaptureError unless a value (of what was given) has a meaning; None: all finite ones have."""

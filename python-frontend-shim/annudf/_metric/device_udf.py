@@ -312,7 +312,7 @@ def _capture_of(capture: Any) -> UDFCapture:
 
 
 def _capture_from(name: str, value: object) -> UDFCapture:
-    """Of an array of any library: device, stream, mask and read-only as that says them."""
+    """Describes an array of any library: its device, stream, mask and whether it is read-only."""
     if isinstance(value, UDFCapture):
         return value
     seen = _arrays.view(value, f"captures['{name}']")

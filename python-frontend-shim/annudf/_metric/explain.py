@@ -24,7 +24,7 @@ _MOST_ID = 2**63 - 1
 _MOST_NUMBER = 2**31 - 1
 
 _MOST_LINES = 40
-"""Of dimensions in a table; of longer vectors it has the ends, and what is around the first NaN."""
+"""Most dimensions in a table. A longer vector shows its ends, and the dimensions around the first NaN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Explained:
         Parameters
         ----------
         query, row : array of shape (dim,)
-            Of element types that the metric accepts; a list is taken as float32. Coordinates may be NaN.
+            Their element types are types that the metric accepts; a list is taken as float32. Coordinates may be NaN.
         query_number, row_id : int, optional
             ``ctx.query`` and ``ctx.row``, by which captures are read. A metric with captures of queries or of rows asks
             for them; default of others: 0.
@@ -230,7 +230,7 @@ def _coordinates(array: View) -> npt.NDArray[Any]:
 
 
 def _names(metric: Metric, count: int) -> tuple[str, ...]:
-    """Of the fields, as the user wrote them."""
+    """The names of the fields, as the user wrote them."""
     options = getattr(metric._definition, "options", None)
     names = tuple(getattr(options, "names", ())) or tuple(getattr(getattr(options, "fields", None), "_fields", ()))
     if len(names) == count:

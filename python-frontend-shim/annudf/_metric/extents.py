@@ -51,14 +51,14 @@ def inferred(
     shapes : mapping of str to tuple of int
         By the capture's name.
     *functions : function or None
-        Of a metric; the last parameter of each is ``ctx``.
+        The functions of a metric; the last parameter of each is ``ctx``.
     unread : extent
-        What an array of one axis has one entry of where nothing is known of it.
+        The extent of an array of one axis that no function is known to index.
 
     Returns
     -------
     dict of str to tuple of extents
-        Of what nothing is known, an array of one axis has extent `unread`, and others their lengths.
+        The extents of each. If nothing is known, an array of one axis has extent `unread`; others have their lengths.
 
     Raises
     ------
@@ -165,7 +165,7 @@ class _Reader:
             self._read_helpers(function, calls)
 
     def _read_code(self, function: types.FunctionType, ctx: str) -> None:
-        """Of a function without source: ``ctx.w[ctx.query, ctx.dim]`` is told by its code, other indices are not."""
+        """Reads a function without source. Its code shows ``ctx.w[ctx.query, ctx.dim]``, but no other indices."""
         for code in codes_of(function.__code__):
             names = _attributes_of(code, ctx)
             reads = [name for name in names if name and not name.startswith("[") and name not in _INDICES]

@@ -27,7 +27,7 @@ class Claim:
     exact : bool
         Whether it holds of what is computed, to the bit; else of the formula in real numbers.
     value : str
-        Of a sign ``">= 0"`` or ``"<= 0"``, of what is monotone ``"never falls"`` or ``"never grows"``; else empty.
+        A sign is ``">= 0"`` or ``"<= 0"``, a monotone field ``"never falls"`` or ``"never grows"``; else empty.
     where : tuple of (str, str)
         What it asks of every entry of captures, ``(("w", ">= 0"),)``.
     why : str
@@ -72,7 +72,7 @@ class Claim:
 class Form:
     """A distance as a quadratic form: a sum over the dimensions of a polynomial in x and y.
 
-    Of a normalised one it is such a sum of x y, divided by the roots of sums of x^2 and y^2.
+    A normalised distance is such a sum of x y, divided by the roots of the sums of x^2 and y^2.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class FieldProperties:
     polynomial : Claim
         Its terms add up to a polynomial of degree 2 in x and y.
     coefficients : dict of str to str
-        Of that polynomial, as in :class:`Form`; empty where there is none.
+        The coefficients of that polynomial, as in :class:`Form`; empty if there is none.
     symmetric : Claim
         Its terms are the same with x and y exchanged.
     difference : Claim
@@ -161,7 +161,7 @@ class Properties:
     Attributes
     ----------
     name : str
-        Of the metric.
+        The metric's name.
     quadratic : Claim
         The whole distance is a quadratic form, or a normalised one (cosine), by which searches run as products of
         matrices.
@@ -170,7 +170,7 @@ class Properties:
     fields : tuple of FieldProperties
         One a field of the accumulator; none where they are not recorded.
     symmetric, difference, sign, monotone : Claim
-        Of all fields.
+        The claim about all fields together.
     row_only_indexes : bool or None
         Whether ``ctx.row`` is nothing but the index of captures with an entry a row; None where it is not recorded.
     """
@@ -254,7 +254,7 @@ def _of_all(claims: list[Claim]) -> Claim:
 
 
 def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = str) -> Properties:
-    """Of what the compiler says of a source; reasons go through `in_users_words`."""
+    """What the compiler proves about a source; reasons go through `in_users_words`."""
 
     def claim(one: Mapping[str, Any]) -> Claim:
         made = _claim(one)
@@ -278,7 +278,7 @@ def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = st
 
 
 def recorded_in(name: str, form: Mapping[str, Any] | None, whose: str, verified: bool) -> Properties:
-    """Of what a manifest has. `whose` is what lacks the rest, "artifact m.annudf"."""
+    """What a manifest records. `whose` names what lacks the rest, such as "artifact m.annudf"."""
     source = "ask the metric that it was compiled from"
     if form is not None:
         reason = f"{whose} has the form alone; {source}"

@@ -118,7 +118,8 @@ _compilations = _Compilations()
 compiling = _compilations.one
 """``with compiling():`` around what uses a compiler or imports it; a fork in another thread waits for its end.
 
-Whoever is waited for by one that compiles begins `at_once`, and does not wait for a fork that waits for that one.
+A thread that a compiling thread waits for begins `at_once`: it must not wait for a fork, which waits for the compiling
+thread.
 """
 os.register_at_fork(
     before=_compilations.before,

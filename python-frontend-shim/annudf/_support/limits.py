@@ -14,4 +14,4 @@ MAX_DEVICE = 2**31 - 1
 """CUDA numbers its devices by a C int."""
 
 MAX_ADDRESS = 2**64 - 1
-"""Of memory or of a stream."""
+"""The highest address in memory, or of a stream."""

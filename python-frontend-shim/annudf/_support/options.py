@@ -142,7 +142,7 @@ class MetricOptions:
     fields : type or None
         The NamedTuple that ``acc`` is; None: a plain tuple, or a number.
     names : tuple of str
-        Of the fields, for messages; empty: they have none.
+        The names of the fields, for messages; empty if they have none.
     init : callable or None
         Function of ``ctx`` that gives the accumulator before the first dimension; None: it is `initial`.
     elements : tuple of str

@@ -362,7 +362,7 @@ def _from_pickle(data: bytes, bits: int, padded: bool = False) -> Prefilter:
 
 
 _IDS = ("uint16", "uint32", "uint64", "int16", "int32", "int64")
-"""Of what may be ids, or for uint32 the words of a bitset, where an array of bool is asked for."""
+"""Dtypes of arrays that may be ids by mistake, or for uint32 the words of a bitset, in place of an array of bool."""
 
 
 def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _arrays.View:

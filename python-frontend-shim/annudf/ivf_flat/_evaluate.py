@@ -55,7 +55,7 @@ class Evaluation:
         Part of the true neighbours, those of a search of all lists, that was found. A row as near as the last of them
         counts as found.
     queries_per_second : numpy.ndarray of float64
-        Of all queries in one batch, the best of a few runs; on a GPU with the copies from and to the host.
+        The best of a few runs with all queries in one batch; on a GPU with the copies from and to the host.
     rows_per_query : numpy.ndarray of float64
         Rows in the lists that a query scanned, the mean.
     """

@@ -177,10 +177,9 @@ def build(
     ----------
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
-        float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
-        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. For a
-        device array the index is built on its device. Arrays that are not C-contiguous are copied. At least `n_lists`
-        rows.
+        float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. An array of NumPy,
+        CuPy or PyTorch, one with ``__cuda_array_interface__`` or DLPack, or :class:`annudf.PackedBits`. It has at least
+        `n_lists` rows. The index of a device array is built on its device. An array that is not C-contiguous is copied.
     resources : Resources, optional
         Stream for reading a device array; a device, on which the index of a host array is built.
     device_memory_limit : int, optional
@@ -310,8 +309,8 @@ def extend(
     ----------
     index : Index
     new_vectors : array of shape (n_rows, dim)
-        Of the index's dtype and dimensions; else as `dataset` of :func:`build`. For an index of bits also its uint8 of
-        shape (n_rows, dim / 8).
+        Vectors of the index's dtype and dimensions; else as `dataset` of :func:`build`. An index of bits also takes
+        uint8 of shape (n_rows, dim / 8).
     new_indices : array of shape (n_rows,), optional
         int64 ids, 0 or above, different from each other and from those of the index; other integers are converted.
         Default: they go on from the one above the index's largest, or from 0.

@@ -233,7 +233,7 @@ class PreparedSearch:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the queries: how many, and their dimensions."""
+        """The number of queries and their dimensions."""
         return self._rows, self._index.dim
 
     @property
@@ -264,7 +264,7 @@ class PreparedSearch:
         Parameters
         ----------
         queries : array of shape (n_queries, dim)
-            Of the shape and dtype, and on the device, that the search was prepared for; else as for :func:`search`.
+            An array of the shape, dtype and device that the search was prepared for; else as for :func:`search`.
         neighbors, distances : array of shape (n_queries, k), optional
             As for :func:`search`. Who gives both, and the same ones again, spares their making and on a GPU a little
             more.
@@ -343,7 +343,7 @@ class PreparedSearch:
         return distances, neighbors, replace(stats, link_ms=link_ms, rows_per_query=None, evaluated_per_query=None)
 
     def _stats_of_device(self, running: _Running) -> _core.SearchStats | None:
-        """Of the runs that are done, any thread's: earlier ones, unless it is to raise."""
+        """Statistics of finished runs of any thread; of earlier runs only, unless NaN is to raise."""
         if self._on_nan == "skip":
             return None
         if self._on_nan == "raise":

@@ -196,8 +196,8 @@ def search(
     search_params : SearchParams
     index : Index
     queries : array of shape (n_queries, dim)
-        Of the index's dtype or another that the metric accepts, such as float32 for an index of uint8: both are
-        converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources`
+        Queries of the index's dtype or of another that the metric accepts, such as float32 for an index of uint8: both
+        are converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources`
         name a device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
         must be finite. Arrays that are not C-contiguous are copied. For an index of bits: :class:`annudf.PackedBits`,
         its uint8 of shape (n_queries, dim / 8), or numbers that the metric accepts, one for each bit.

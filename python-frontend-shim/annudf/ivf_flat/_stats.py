@@ -57,7 +57,7 @@ class SearchStats:
         Those of them whose distance was NaN, so that the row is never found. A row that bounds ruled out is not among
         them.
     slow : str
-        What of the metric a CPU computes for one row at a time; empty where there is nothing.
+        The operations of the metric that a CPU computes one row at a time; empty if there is none.
     """
 
     metric: str

@@ -63,3 +63,29 @@ def test_comments(prose) -> None:  # type: ignore[no-untyped-def]
             assert prose.COMMENT.search(before + comment + start), start
     for line in ("// Rows of a list", 'print("Of a")', "# Offsets"):
         assert not prose.COMMENT.search(line), line
+
+
+DOCSTRINGS = '''"""Rows. What of them is read."""
+WIDTH = 3
+"""Of a row."""
+
+def rows(count: int) -> str:
+    """Reads rows.
+
+    Parameters
+    ----------
+    count : int
+        Whoever reads gives it.
+    """
+    return "Of a row. Of it."
+'''
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.pyi"])
+def test_docstrings(prose, name: str) -> None:  # type: ignore[no-untyped-def]
+    assert list(prose.faults_of_source(name, DOCSTRINGS)) == [
+        "1: a docstring without its subject first: Rows. What of them is read.",
+        "3: a docstring without its subject first: Of a row.",
+        "11: a docstring without its subject first: Whoever reads gives it.",
+    ]
+    assert list(prose.faults_of_source("a.cpp", DOCSTRINGS)) == []

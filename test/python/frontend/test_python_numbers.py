@@ -84,7 +84,7 @@ CONSTANTS = [
     "pow(K, 3) * x", "pow(2, N) * x", "abs(N) // 2", "max(K, N) // 2 * x", "min(K, F) * x", "round(F) * x", "int(F) * 10**18 * 1e2",
     "round(K / 3, 1) * x", "x * pow(2.0, K)",
 ]  # fmt: skip
-"""Of a global int, a negative one and a float; CPython computes none of them itself."""
+"""Expressions of a global int, a negative one and a float, none of which CPython folds."""
 
 
 @pytest.mark.parametrize("expression", CONSTANTS)

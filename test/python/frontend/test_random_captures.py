@@ -30,7 +30,7 @@ from on_devices import distances
 
 TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "400"))
 PER_METRIC = 2
-"""Of each hook; Numba takes quadratic time in what one function holds."""
+"""Bodies of each hook in one metric; Numba takes quadratic time in the length of a function."""
 QUERIES, ROWS = 5, 35
 ELEMENTS = ("float32", "uint8", "float16", "int8")
 FAR = (1e30, -1e30, 2.0**31, -(2.0**63), 16.0, 17.0, -1.0, -0.5, 0.0)

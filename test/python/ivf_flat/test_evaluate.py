@@ -154,7 +154,7 @@ def test_arguments_of_a_curve(index, arguments, message):
 
 
 def own_recall(model, metric, k):
-    """Of all samples, none its own neighbour."""
+    """The recall of all samples, where no sample is its own neighbour."""
     exact = brute_force.knn(BASE, BASE, k + 1, metric=metric)[1]
     found = model.kneighbors(n_neighbors=k, return_distance=False)
     hits = 0

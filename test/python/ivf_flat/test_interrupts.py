@@ -64,7 +64,7 @@ def test_a_signal_after_the_work_waits_for_the_caller(
     metric = ivf_flat.metric(lambda x, y, acc: acc + x * y)
 
     class Core:
-        """Of the core, only its work is another."""
+        """Stands for the core, with work of its own."""
 
         element, dims, metric, digest, device = index._core.element, 4, "l2", "", index._core.device
 

@@ -49,7 +49,7 @@ class cosine:
 
 
 def line_of(metric, text):
-    """Of the one line of its source that has the text."""
+    """The number of the only line of its source that has the text."""
     lines, first = inspect.getsourcelines(metric.__wrapped__)
     (found,) = (i for i, line in enumerate(lines) if text in line)
     return first + found

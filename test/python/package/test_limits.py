@@ -171,7 +171,7 @@ def test_python_names_argument_and_limit(limit, name, call):
 
 
 def documented_defaults():
-    """Of everything public: its name, a parameter, the default that the docstring prints, and that of the signature."""
+    """Yields for each public thing its name, a parameter, the default in the docstring and the default in the signature."""
     for module in (annudf, ivf_flat, brute_force, common, distance, filters, metrics, neighbors):
         for name, thing in inspect.getmembers(module, lambda one: inspect.isclass(one) or inspect.isfunction(one)):
             methods = inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else []

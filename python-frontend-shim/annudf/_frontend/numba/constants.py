@@ -26,7 +26,7 @@ from annudf._frontend.source.report import unsupported
 
 _INT64 = range(-(2**63), 2**63)
 _MOST_BITS = 4096
-"""Of an integer that is computed at all."""
+"""Longer integers are not computed."""
 
 _BINARY: dict[object, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//",

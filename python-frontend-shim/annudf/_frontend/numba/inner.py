@@ -41,7 +41,7 @@ class _Default:
 
 
 def signature(code: types.CodeType, defaults: tuple[Any, ...]) -> inspect.Signature:
-    """Of the function that the code is of; `defaults` are those of its last arguments by position."""
+    """The signature of the function with this code; `defaults` belong to its last arguments by position."""
     last = code.co_argcount - len(defaults)
     kinds = (
         *[inspect.Parameter.POSITIONAL_ONLY] * code.co_posonlyargcount,

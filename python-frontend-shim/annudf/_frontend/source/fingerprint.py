@@ -148,7 +148,7 @@ class _Walk:
                 self._into.add(piece.kind, piece.data)
 
     def add_option(self, value: object) -> None:
-        """Of a decorator: all that it can say."""
+        """Adds the value of one option of a decorator."""
         if isinstance(value, types.FunctionType):
             self.add_function(value)
         elif isinstance(value, Mapping):

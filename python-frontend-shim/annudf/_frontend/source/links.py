@@ -33,7 +33,7 @@ _KINDS = {
     "CU_JIT_INPUT_NVVM": "ltoir", "CU_JIT_INPUT_PTX": "ptx", "CU_JIT_INPUT_CUBIN": "cubin", "cu": "cuda_source",
     "ltoir": "ltoir", "ptx": "ptx", "cubin": "cubin",
 }  # fmt: skip
-"""Of linkable code, by the name of its kind; numba's are members of an enum of the CUDA driver."""
+"""The kind of linkable code by the name that a library gives it; numba's are members of an enum of the CUDA driver."""
 _OTHERS = {
     ".fatbin": "a fatbin", ".o": "an object file", ".obj": "an object file", ".a": "an archive", ".lib": "a library",
     ".so": "a library", ".bc": "LLVM bitcode", "CU_JIT_INPUT_FATBINARY": "a fatbin", "fatbin": "a fatbin",
@@ -136,7 +136,7 @@ def _declared(value: Any) -> Linked:
 
 
 def _of_method(value: Any) -> Linked:
-    """Of an object with the method; ``sig`` says its signatures, ``name`` the symbol and ``abi`` how it is called."""
+    """Reads an object with the method; ``sig`` has its signatures, ``name`` the symbol and ``abi`` the convention."""
     method = getattr(value, METHOD)
     if not callable(method):
         raise _Refused(f"has a {METHOD} that cannot be called; write a method of the argument types")

@@ -37,9 +37,9 @@ from annudf.errors import UnsupportedError
 _INT64 = range(-(2**63), 2**63)
 _MAX_BYTES = 8  # A number's: longdouble has no counterpart on a GPU.
 _MAX_INSTRUCTIONS = 20_000
-"""Of bytecode, helpers inlined: five times what a hook may have of operations (rule S5)."""
+"""Most instructions of bytecode with helpers inlined: five times the operations of a hook (rule S5)."""
 _MAX_CALLS = 256
-"""Of helpers, once inlined: numba-cuda-mlir copies its environment for each, some 7 ms a call."""
+"""Most calls of helpers to inline: numba-cuda-mlir copies its environment for each, some 7 ms a call."""
 
 
 class StrongFloat(float):

@@ -39,7 +39,7 @@ ABSENT: dict[str, dict[str, str]] = {
         for name in INDICES
     },
 }
-"""What of it a hook does not have, and what a message says of that."""
+"""The attributes of ``ctx`` that a hook does not have, and what a message says about each."""
 
 
 def no_attribute(name: str, hook: str, captures: Iterable[str]) -> str:

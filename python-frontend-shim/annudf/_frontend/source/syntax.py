@@ -117,7 +117,7 @@ class Source:
 
 
 def own_signature(function: types.FunctionType) -> inspect.Signature:
-    """Of the code that is compiled, whatever ``functools.wraps`` or ``__signature__`` says of it."""
+    """The signature of the compiled code, whatever ``functools.wraps`` or ``__signature__`` claims."""
     plain = types.FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
     plain.__kwdefaults__, plain.__annotations__ = function.__kwdefaults__, _annotations(function)
     return inspect.signature(plain)

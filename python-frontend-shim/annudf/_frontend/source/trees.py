@@ -29,7 +29,7 @@ def unused(name: str, tree: ast.AST) -> str:
 
 
 def names(tree: ast.AST) -> Iterator[str]:
-    """Of variables and arguments."""
+    """The names of variables and arguments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield node.id

@@ -97,7 +97,7 @@ NUMPY: dict[str, np.dtype[Any]] = {
     "u32": np.dtype(np.uint32),
     "i64": np.dtype(np.int64),
 }
-"""Of coordinates and accumulators."""
+"""Types of coordinates and accumulators."""
 LOADED: dict[str, np.dtype[Any]] = {
     **NUMPY,
     "f16": np.dtype(np.float16),
