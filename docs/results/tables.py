@@ -17,7 +17,7 @@ import json
 import re
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -163,53 +163,96 @@ def record(name: str, level: str = "") -> str:
 TARGET = 0.95
 
 
+class Comparison:
+    """What compare.py measured: the fastest setting of each library that reaches the recall, and exact searches."""
+
+    def __init__(self) -> None:
+        self.results = _read("comparison/results.json")
+        self.fastest: dict[tuple[bool, str], dict[str, str]] = {}
+        """Queries a second by task, of exact searches or others of a peer."""
+        for point in sorted(self.results["points"], key=lambda one: one["qps"]):
+            if point["exact"] or point["recall"] >= TARGET:
+                qps = point["qps"]
+                shown = f"{qps:,.0f}" if qps >= 10 else f"{qps:.2g}"
+                self.fastest.setdefault((point["exact"], point["peer"]), {})[point["task"]] = shown
+
+
 def comparison() -> str:
-    """On a CPU: the fastest setting of each library that reaches the recall, with its build, and exact searches."""
-    results = _read("comparison/results.json")
+    """On a CPU: the fastest settings, with their builds, and exact searches."""
+    compared = Comparison()
+    results, fastest = compared.results, compared.fastest
     data, tasks = results["data"], results["tasks"]
-    builds = {(b["task"], b["peer"]): b["seconds"] for b in results["builds"]}
-    fastest: dict[tuple[bool, str], dict[str, str]] = {}
-    for point in sorted(results["points"], key=lambda one: one["qps"]):
-        if point["exact"] or point["recall"] >= TARGET:
-            qps = point["qps"]
-            shown = f"{qps:,.0f}" if qps >= 10 else f"{qps:.2g}"
-            built = "" if point["exact"] else f" ({builds[point['task'], point['peer']]:.2g} s)"
-            fastest.setdefault((point["exact"], point["peer"]), {})[point["task"]] = shown + built
+    builds = {(b["task"], b["peer"]): f" ({b['seconds']:.2g} s)" for b in results["builds"]}
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     origin = _origin(results, f"{results['host']['cpu']}, {results['host']['threads']} threads")
     text = f"{data['name']}, {data['rows']:,} × {data['dims']} float32, {data['queries']:,} queries, k {data['k']}"
     text += f"; {versions}. {origin}\n"
     order = list(dict.fromkeys(point["peer"] for point in results["points"]))
     for exact, caption in ((False, f"Queries/s at recall@10 {TARGET} (build)"), (True, "Queries/s, exact")):
-        rows = [
-            [peer, *(fastest[exact, peer].get(task["name"], "") for task in tasks)]
-            for peer in order
-            if (exact, peer) in fastest
-        ]
+        rows = []
+        for peer in (peer for peer in order if (exact, peer) in fastest):
+            speeds = [(task["name"], fastest[exact, peer].get(task["name"], "")) for task in tasks]
+            rows.append([peer, *(qps + builds[task, peer] if qps and not exact else qps for task, qps in speeds)])
         text += "\n" + table((caption, *(task["title"] for task in tasks)), rows)
     return text
 
 
+def _graph(data: str, search: str) -> tuple[str, str]:
+    """Milliseconds and recall of a batch of 10,000 in records/peers-graph.json."""
+    (measured,) = _read("records/peers-graph.json")["tables"]
+    first = next(i for i, row in enumerate(measured["rows"]) if row[0] == data)
+    row = next(row for row in measured["rows"][first:] if row[1] == search)
+    return row[measured["columns"].index("10,000")], row[measured["columns"].index("recall@10")]
+
+
 def speed() -> str:
-    """A user's metric beside peers' built-in ones, for pages that show one table."""
-    card, rows = Gpu("gpu/h100"), []
-    for name, cell, metric, batch in (
-        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 1),
-        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 100),
-        ("weighted L2, 1M × 128", SMALL, "weighted_l2", 10000),
-        ("cosine, 1M × 768", "1M x 768, cosine", "cosine", 10000),
+    """README's table: searches of annudf beside those of peers, the faster one in bold."""
+
+    def compared(speeds: list[tuple[str, str, str]], best: Callable[[list[float]], float]) -> tuple[str, str]:
+        """Annudf's and the peers' cells; a speed has words before it, the number, and words after it."""
+        numbers = [float(number.replace(",", "")) for _, number, _ in speeds]
+        texts = []
+        for (before, number, after), value in zip(speeds, numbers, strict=True):
+            unit, _, rest = after.partition(" at ")
+            bold = "**" if value == best(numbers) else ""
+            texts.append(f"{bold}{before}{number}{unit}{bold}{' at ' if rest else ''}{rest}")
+        return texts[0], ", ".join(texts[1:])
+
+    card, cell = Gpu("gpu/h100"), f"{SMALL}, probes"
+    proved, opaque, l2 = (_three(time or 0) for time in card.row(cell, "f32", "weighted_l2", 10000))
+    ours = card.recall("annudf", cell, "f32", "weighted_l2", 32)
+    theirs = card.recall("cuVS", cell, "f32", "l2", 32)
+    cuvs = ("cuVS IVF-Flat, its own L2: ", l2, f" ms at {theirs}")
+    rows = [
+        ["H100: weighted L2, 1M × 128, proved", *compared([("", proved, f" ms at recall {ours}"), cuvs], min)],
+        ["the same, run as opaque", compared([("", opaque, f" ms at {ours}"), cuvs], min)[0], "as above"],
+    ]
+    for name, data, *searches in (
+        ("L2, SIFT 500k × 128", "SIFT 500k × 128 f32", "annudf, proved L2", "CAGRA, itopk 32", "CAGRA, itopk 64"),
+        ("L1, 10M × 96, opaque", "10M × 96 mixture", "annudf, L1, opaque, 32 probes", "CAGRA, itopk 64"),
     ):
-        ours, opaque, peer = (time or 0 for time in card.row(cell, "f32", metric, batch))
-        cells = [*map(_three, (ours, opaque)), f"{_three(peer)} (cuVS)", _ratio(peer / ours)]
-        rows.append(["H100", name, f"{batch:,}", *cells])
-    about = _read("cpu/epyc.json")
-    times = {(p["search"], p["batch"]): p for p in about["points"] if p["threads"] == 1}
-    for batch in (1, 1000):
-        ours, peer = times["weighted L2", batch], times["FAISS L2", batch]
-        cells = [f"{ours['cpu_ms']}", "", f"{peer['cpu_ms']} (FAISS)", f"{ours['ratio']}"]
-        rows.append(["1 CPU core", "weighted L2, 200k × 128", f"{batch:,}", *cells])
-    columns = ("on", "a user's metric, data", "batch", "ms", "opaque, ms", "peer's built-in L2, ms", "times as fast")
-    return table(columns, rows)
+        found = [_graph(data, search) for search in searches]
+        words = ("", "cuVS CAGRA, its own L2: " if "L1" in name else "cuVS CAGRA: ", "")
+        speeds = [(before, ms, f" ms at {recall}") for before, (ms, recall) in zip(words, found, strict=False)]
+        rows.append([f"H100: {name}", *compared(speeds, min)])
+    peers = Comparison()
+    for task, name in (
+        ("weighted_l2", "weighted L2"),
+        ("decayed_l2", "L2 with decay, a value per row"),
+        ("canberra", "Canberra"),
+    ):
+        qps = {peer: all_qps[task] for (exact, peer), all_qps in peers.fastest.items() if not exact and task in all_qps}
+        own = ("", qps.pop("annudf IVF-Flat"), " queries/s")
+        others = sorted(qps.items(), key=lambda one: -float(one[1].replace(",", "")))
+        ours, text = compared([own, *((peer.removesuffix(" HNSW") + " ", number, "") for peer, number in others)], max)
+        rows.append([f"CPU: {name}", ours, text + ("" if "FAISS IVF-Flat" in qps else ", FAISS cannot")])
+    data, threads = peers.results["data"], peers.results["host"]["threads"]
+    return (
+        f"{table(('search', 'annudf', 'peers'), rows)}\n"
+        "[GPU](docs/results/gpu.md) and [graphs](docs/results/graphs.md): 10,000 queries in one batch, k = 10.\n"
+        f"[CPU](docs/results/peers.md): SIFT {data['rows']:,} × {data['dims']}, {data['queries']:,} queries in one "
+        f"batch, {threads} threads, recall@{data['k']} of at least {TARGET}.\n"
+    )
 
 
 TABLES = {
