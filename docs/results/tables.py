@@ -46,8 +46,8 @@ def _ratio(value: float) -> str:
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Markdown."""
     columns = list(columns)
-    lines = [columns, ["---"] * len(columns), *map(list, rows)]
-    return "".join("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in lines).replace("|  |", "| |")
+    lines = ["| " + " | ".join(line).replace("  ", " ") + " |\n" for line in (columns, *rows)]
+    return "".join((lines[0], "|---" * len(columns) + "|\n", *lines[1:])).replace("|  |", "| |")
 
 
 def _origin(about: dict[str, Any], machine: str) -> str:

@@ -1,4 +1,4 @@
-//===- MatrixOwn.cuh - Coefficients of each query's own ---------*- C++ -*-===//
+//===- MatrixOwn.cuh - Bounds with per-query coefficients -------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +12,7 @@
 //   (what the query gives) + Z V,
 //
 // vectors of twice the dims. So rows know nothing of captures, and the scans are those of any form.
-// docs/spec/numerics.md, "Coefficients of each query's own". Part of Matrix.cu.
+// docs/spec/numerics.md, "Per-query coefficients". Part of Matrix.cu.
 //
 //===----------------------------------------------------------------------===//
 
