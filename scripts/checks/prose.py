@@ -23,6 +23,9 @@ PAGES = [
     ("", 1500),
 ]
 CELL, SENTENCE, SUBJECT = 25, 35, 72
+#: Most words of all pages of the shelves, without what is generated.
+SHELVES, TOTAL = ("docs/use/", "docs/spec/", "docs/develop/", "docs/results/"), 45_000
+GENERATED_BLOCK = re.compile(r"<!-- (?:generated|table)\b.*?<!-- end\b.*?-->", re.S)
 #: Where a date may stand.
 DATED = ("CHANGELOG.md", "docs/results/", "docs/decisions/")
 GENERATED = ("docs/generated/", "docs/spec/rules.md", "docs/results/reasons.md")
@@ -70,6 +73,13 @@ def faults_of_page(name, text):
             yield f"a date, {date}: dates belong in CHANGELOG.md, docs/results and docs/decisions"
 
 
+def words_written(name, text):
+    """Words of a page of the shelves that a person wrote."""
+    if not name.startswith(SHELVES) or name.startswith(GENERATED):
+        return 0
+    return len(plain(GENERATED_BLOCK.sub("", text)).split())
+
+
 def docstrings_of(text):
     """Number and text of each line of the docstrings of Python, of attributes too."""
     for node in ast.walk(ast.parse(text)):
@@ -95,21 +105,25 @@ def faults_of_subjects(count):
 def check_prose(options):
     """Compares pages, comments, docstrings and commit subjects with the budgets of CONTRIBUTING.md.
 
-    A page has at most as many words as its shelf allows, a table cell 25, a sentence 35; generated pages and tables are
-    as long as what they are made of. No sentence of a page or a docstring and no comment begins with "Of". A commit's
+    A page has at most as many words as its shelf allows, all shelves together 45,000, a table cell 25, a sentence 35;
+    generated pages and tables are as long as what they are made of. No sentence of a page or a docstring and no comment begins with "Of". A commit's
     subject has 72 characters.
     """
-    faults = []
+    faults, written = [], 0
     tracked = git("ls-files")
     for name in tracked:
         path = ROOT / name
         if name.endswith(".md") and path.is_file():
-            faults += [f"{name}: {fault}" for fault in faults_of_page(name, path.read_text())]
+            text = path.read_text()
+            written += words_written(name, text)
+            faults += [f"{name}: {fault}" for fault in faults_of_page(name, text)]
         elif path.suffix in SOURCES and path.is_file():
             faults += [f"{name}:{fault}" for fault in faults_of_source(name, path.read_text(errors="replace"))]
+    if written > TOTAL:
+        faults.append(f"{', '.join(SHELVES)}: {written:,} words, at most {TOTAL:,} beside what is generated; cut what two pages say")
     faults += faults_of_subjects(options.commits)
     print("\n".join(faults), file=sys.stderr, end="\n" if faults else "")
-    print(f"{len(tracked)} files, {len(faults)} over budget")
+    print(f"{len(tracked)} files, {written:,} words of {TOTAL:,} in the shelves, {len(faults)} over budget")
     return 1 if faults else 0
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -89,3 +90,25 @@ def test_docstrings(prose, name: str) -> None:  # type: ignore[no-untyped-def]
         "11: a docstring without its subject first: Whoever reads gives it.",
     ]
     assert list(prose.faults_of_source("a.cpp", DOCSTRINGS)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("docs/use/a.md", 5),
+        ("docs/results/gpu.md", 5),
+        ("docs/spec/rules.md", 0),
+        ("docs/results/reasons.md", 0),
+        ("docs/decisions/0001-a.md", 0),
+        ("README.md", 0),
+    ],
+)
+def test_words_of_the_shelves(prose, name: str, words: int) -> None:  # type: ignore[no-untyped-def]
+    generated = "<!-- generated: cpu epyc -->\n| a |\n<!-- end -->\n<!-- table orders: -->\n| b |\n<!-- end table -->\n"
+    assert prose.words_written(name, f"# Two words\n{generated}```sh\nls\n```\n`code` counts.") == words
+
+
+def test_the_shelves_have_a_budget(prose, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(prose, "TOTAL", 1000)
+    assert prose.check_prose(argparse.Namespace(commits=0)) == 1
+    assert "words, at most 1,000 beside what is generated; cut what two pages say" in capsys.readouterr().err
