@@ -16,12 +16,12 @@ def Annudf_Dialect : Dialect {
   let cppNamespace = "::annudf::ir";
   let summary = "User-defined functions of a vector search, by contract";
   let description = [{
-    A *metric* gives a scan the hooks of the ABI `annudf.accumulator.v1`: how an
-    accumulator starts (`init`), takes in one coordinate (`update`) and becomes
-    the reported distance (`finalize`). Hooks read *captures*: arrays and scalars
-    bound before a search, whose extents are symbolic, so that every load can be
-    proven to stay inside. Bodies use `arith`, `math`, `scf` and private `func`
-    helpers. `docs/spec/rules.md` lists the rules that a metric keeps.
+    A *metric* gives a scan the hooks of the ABI `annudf.accumulator.v1`. They say how
+    an accumulator starts (`init`), takes in one coordinate (`update`) and becomes the
+    reported distance (`finalize`). Hooks read *captures*: arrays and scalars that are
+    bound before a search. Extents of captures are symbolic, so that every load can be
+    proved to stay inside. Bodies use `arith`, `math`, `scf` and private `func` helpers.
+    `docs/spec/rules.md` lists the rules that a metric keeps.
 
     Example:
 

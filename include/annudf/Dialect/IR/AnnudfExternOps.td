@@ -15,15 +15,15 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Annudf_ExternOp : Annudf_Op<"extern", 0, [Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "a device function of somebody else, and the code to link for it";
+  let summary = "an existing device function, and the code to link for it";
   let description = [{
-    What `annudf.call` calls: a function of numbers whose code annudf links beside the hooks as
-    it is. `link` holds that code: `ltoir`, `ptx`, `cubin` (bytes, escaped as strings are) or
-    `cuda_source`, CUDA C++ which is compiled with the metric. The signature is compared with
-    what the code really has; what the code *does* nobody verifies, and it runs on GPUs only. It
-    should be pure: a scan calls it as often and in what order it likes.
+    `annudf.call` calls the function. annudf links its code unchanged beside the hooks. `link`
+    holds that code: `ltoir`, `ptx`, `cubin` (bytes, escaped as strings are) or `cuda_source`,
+    CUDA C++ that is compiled with the metric. The signature is compared with that of the code.
+    Nobody verifies what the code *does*, and it runs on GPUs only. It should be pure: a scan
+    calls it any number of times, in any order.
 
-    `convention(c)` is `extern "C" float f(float, float)`, `convention(numba)` that of numba's
+    `convention(c)` is `extern "C" float f(float, float)`. `convention(numba)` is that of numba's
     `declare_device`: `extern "C" int f(float *result, float, float)`. Numbers are f32, f64, i32
     and i64 (signed), ui32 and ui64.
 
@@ -65,9 +65,9 @@ def Annudf_CallOp : Annudf_Op<"call", 0, [
     MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls linked code";
   let description = [{
-    Calls an `annudf.extern` of the module; integers are passed without their sign. In hooks of
-    metrics and filters, and in helpers that they call. Passes take it for an operation that reads
-    and writes memory: they keep every call, in order.
+    Calls an `annudf.extern` of the module; integers are passed without their sign. The op stands
+    in hooks of metrics and filters, and in their helpers. Passes treat it as an operation that
+    reads and writes memory: they keep every call, in order.
 
     Example:
 

@@ -47,18 +47,21 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "a distance: its hooks, captures and policy";
   let description = [{
-    `order` says which end is best, `coarse` what ranks the lists before the scan
-    and, after it, optionally which end of that (`coarse(l2 max)` probes the
-    farthest lists). Without it l2 and cosine rank smallest first, inner_product
-    largest. `elements` lists the element types that the metric accepts; each
-    coordinate reaches `update` converted to the type of its arguments.
-    `accumulator` is needed only for `u32`; where the accumulator has several fields it
-    lists them all, `accumulator(f32, u32)`. `numerics(reassociate)` lets a scan add
-    up parts of the dimensions and join them by `combine`; without it (`strict`) `update`
-    sees them one by one, ascending. `dims` fixes the dimensions, as
-    `annudf-inline-captures` does. `missing_values` says that `update` knows what to do
-    with a coordinate that is NaN: such a metric, and no other, searches an index of
-    rows with missing values. `packed` is what `annudf-pack-lanes` proves; nobody else says it.
+    - `order`: which distances are best.
+    - `coarse`: what ranks the lists before the scan. A second word may turn the ranking
+      around: `coarse(l2 max)` probes the farthest lists. By default l2 and cosine rank
+      the smallest first, inner_product the largest.
+    - `elements`: the element types that the metric accepts. Each coordinate reaches
+      `update` converted to the type of its arguments.
+    - `accumulator`: needed only for `u32`. With several fields it lists them all:
+      `accumulator(f32, u32)`.
+    - `numerics(reassociate)`: a scan may update parts of the dimensions separately and
+      join them by `combine`. By default (`strict`) `update` sees one dimension after the
+      other, ascending.
+    - `dims`: a fixed number of dimensions, which `annudf-inline-captures` sets.
+    - `missing_values`: `update` handles a coordinate that is NaN. Only such a metric
+      searches an index with missing values.
+    - `packed`: what `annudf-pack-lanes` proved; the verifier proves it again (M26).
 
     Example:
 
@@ -124,10 +127,10 @@ def Annudf_FilterOp : Annudf_Op<"filter", 0, [
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "which rows a search may find: a predicate and its captures";
   let description = [{
-    A filter holds captures, as a metric does, and one `annudf.keep`. A search with it finds
-    rows that it keeps as if there were no others, whatever its metric. It is computed
-    once for an index and values of the captures, before any distance, and for all queries
-    together. `dims` fixes the dimensions, as `annudf-inline-captures` does.
+    A filter holds captures, as a metric does, and one `annudf.keep`. A search with the
+    filter finds only rows that it keeps, as if the index held no others. The filter is
+    computed once for an index and values of the captures, before any distance, and for
+    all queries together. `dims` fixes the dimensions, as `annudf-inline-captures` does.
 
     Example:
 
@@ -162,15 +165,15 @@ def Annudf_FunctionOp : Annudf_Op<"function", 0, [
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "a device function: a value computed from values, outside a search";
   let description = [{
-    What other libraries call, such as the operators of cuda.compute: captures, as a metric
-    has, and one `annudf.body`. Its symbol is the name that a caller links by. The signature
-    is what the caller sees: f16, f32, f64, i1 (a byte), i8 to i64, ui8 to ui64, and tuples
-    of these, which are structs laid out as in C. The body sees the fields of tuples one by
-    one, in order, and integers without their sign.
+    Other libraries call a device function, for example as an operator of cuda.compute. It
+    has captures, as a metric has, and one `annudf.body`. A caller links it by its symbol.
+    The caller sees the signature: f16, f32, f64, i1 (a byte), i8 to i64, ui8 to ui64, and
+    tuples of them, which are structs laid out as in C. The body sees the fields of tuples
+    one by one, in order, and integers without their sign.
 
-    `convention(c)` passes every value by itself: `float f(float, unsigned char)`. With
-    `convention(raw)` a caller knows pointers only: `void f(void *a, void *b, void *result)`,
-    and `void f(void *state, ...)` where captures are bound; the state is their slots.
+    `convention(c)` passes every value by itself: `float f(float, unsigned char)`.
+    `convention(raw)` passes pointers: `void f(void *a, void *b, void *result)`. If captures
+    are bound, it is `void f(void *state, ...)`, where the state holds their slots.
 
     Example:
 
@@ -215,9 +218,9 @@ include "annudf/Dialect/IR/AnnudfExternOps.td"
 def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp", "FunctionOp"]>]> {
   let summary = "declares a capture";
   let description = [{
-    Captures are numbered in the order in which they stand; without `value` each
-    takes one slot of the ABI. With `value`, which `annudf-inline-captures` sets,
-    the capture is a constant of the metric, or the filter, and nothing is bound for it.
+    Captures are numbered in the order of their declarations. A capture without `value`
+    takes one slot of the ABI. `annudf-inline-captures` sets `value`: the capture is then
+    a constant of the metric or the filter, and nothing is bound for it.
 
     Example:
 
@@ -235,8 +238,8 @@ def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "Filter
 def Annudf_InitOp : Annudf_HookOp<"init", 0> {
   let summary = "the accumulator before the first dimension";
   let description = [{
-    Any constant, infinities included, or what can be computed from the query, the list
-    and captures of them. For an accumulator of several fields it yields them all.
+    The accumulator is a constant, which may be infinite, or is computed from the query,
+    the list and their captures. With several fields, the hook yields them all.
 
     Example:
 
@@ -252,9 +255,9 @@ def Annudf_InitOp : Annudf_HookOp<"init", 0> {
 def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
   let summary = "takes one coordinate into the accumulator";
   let description = [{
-    The last two arguments are the coordinates, `x` the query's and `y` the stored
-    vector's; before them stands the accumulator, or up to six fields of it, and it
-    yields as many. Dimensions come in ascending order, each once.
+    The last two arguments are the coordinates: `x` of the query and `y` of the stored
+    vector. The accumulator, or its two to six fields, comes before them. The hook yields
+    as many values. Dimensions come in ascending order, each once.
 
     Example:
 
@@ -296,8 +299,8 @@ def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
 def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
   let summary = "the reported distance, as f32";
   let description = [{
-    Applied to every scanned row, before rows are ranked. It takes the accumulator, or
-    its fields; where there are several it cannot be left out.
+    A scan calls the hook for every row, before rows are ranked. It takes the accumulator,
+    or all of its fields. A metric with several fields must have it.
 
     Example:
 
@@ -313,12 +316,12 @@ def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
 def Annudf_CombineOp : Annudf_HookOp<"combine", 0> {
   let summary = "joins the accumulators of two parts of the dimensions";
   let description = [{
-    For metrics with `numerics(reassociate)` only. It takes two accumulators of one query
-    and row, all fields of the one before those of the other. Each began with what `init`
-    gives and was updated with dimensions that the other has not seen, in ascending order.
-    It yields the accumulator of both, with which `update` may go on. Where it is missing,
-    `annudf-infer-combine` writes it if every field is a sum, a product, a least or greatest
-    value, or bits joined.
+    Only metrics with `numerics(reassociate)` have it. It takes two accumulators of one
+    query and row: all fields of the first, then all fields of the second. Each began with
+    `init` and took its own dimensions, in ascending order. The hook yields the joined
+    accumulator, which further calls of `update` may take. `annudf-infer-combine` writes a
+    missing `combine` if every field is a sum, a product, a minimum or maximum, or joined
+    bits.
 
     Example:
 
@@ -346,8 +349,8 @@ def Annudf_CombineOp : Annudf_HookOp<"combine", 0> {
 def Annudf_KeepOp : Annudf_HookOp<"keep", 0, "FilterOp"> {
   let summary = "whether a row may be found";
   let description = [{
-    Takes no arguments, as no coordinates are read, and yields one i1: true where the row
-    may be found. It may read `annudf.index row`, `list` and `dims`.
+    The hook takes no arguments, because it reads no coordinates. It yields one i1: true if
+    the row may be found. It may read `annudf.index row`, `list` and `dims`.
 
     Example:
 
@@ -367,8 +370,8 @@ def Annudf_KeepOp : Annudf_HookOp<"keep", 0, "FilterOp"> {
 def Annudf_BodyOp : Annudf_HookOp<"body", 0, "FunctionOp"> {
   let summary = "what a device function computes";
   let description = [{
-    Takes every number of the function's arguments and yields those of its result. It may
-    read captures whose extents are constants.
+    The body takes every number of the function's arguments and yields every number of its
+    result. It may read captures with constant extents.
 
     Example:
 
@@ -385,11 +388,12 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
     Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "an index of the running scan";
   let description = [{
-    `dim` is the dimension of the coordinate at hand (in `update` only), `dims`
-    the number of dimensions, `row` the id of the stored vector (not in `init`, which
-    may be called once for many rows), `query` the number of the query in its search,
-    `list` that of the list in the index. `row` is from 0 to 2^63 - 1, `query` and
-    `list` are from 0 to 2^31 - 1.
+    - `dim`: the dimension of the coordinates; in `update` only.
+    - `dims`: the number of dimensions.
+    - `row`: the id of the stored vector, from 0 to 2^63 - 1; not in `init`, which may be
+      called once for many rows.
+    - `query`: the number of the query in its search, from 0 to 2^31 - 1.
+    - `list`: the number of the list in the index, from 0 to 2^31 - 1.
 
     Example:
 
@@ -410,14 +414,16 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
                 CPred<"getCapture().getType().getLoadType() == getResult().getType()">>]> {
   let summary = "reads a capture";
   let description = [{
-    One index an extent, none for a scalar. An index must be provably inside its
-    extent (rules L2 to L4): the ranges of the body's integers show it for `annudf.index dim`,
-    for `dims - 1 - dim`, or below a condition that compares the index with `dims`. For the
-    extents `row` and `query` only `annudf.index row` and `annudf.index query` are inside.
-    Captures never change during a search, so the op has no effects. An unsigned element
-    is read as the signless integer of its width, as `arith` has no other: `arith.extui` and
-    `arith.index_castui` give its value, which is then proved to be below 256 for `ui8`. An
-    `i1` is read as `i1`, a bf16 as the f32 of the same value, as bodies have no bf16.
+    The op takes one index for each extent, and none for a scalar. Each index must be
+    proved to be inside its extent (rules L2 to L4). The ranges of integers prove
+    `annudf.index dim`, `dims - 1 - dim`, or an index below a condition that compares it
+    with `dims`. For the extents `row` and `query` only `annudf.index row` and
+    `annudf.index query` are inside. Captures never change during a search, so the op has
+    no effects.
+
+    An unsigned element is read as the signless integer of its width. `arith.extui` and
+    `arith.index_castui` give its value, which for `ui8` is proved to be below 256. An `i1`
+    is read as `i1`, and a bf16 as the f32 of the same value.
 
     Example:
 

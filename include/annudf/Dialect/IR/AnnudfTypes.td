@@ -16,9 +16,9 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
   let mnemonic = "capture";
   let summary = "a read-only array or scalar bound before a search";
   let description = [{
-    Extents are constants or symbols: `dim` (one entry a dimension), `row` (one an id,
-    up to the largest of the index), `query` (one a query of the search). No extent is a
-    scalar. A metric declares at most three, `row` and `query` in the first place only
+    Extents are constants or symbols: `dim` (one entry per dimension), `row` (one per id, up
+    to the largest of the index), `query` (one per query of the search). A scalar has no
+    extents. A metric declares at most three, and `row` and `query` only in the first place
     (rules C8, C9). Arrays are row-major. Elements are f16, bf16, f32, f64, i1 (a byte each),
     i8 to i64 and ui8 to ui64 (C10).
 
