@@ -38,7 +38,7 @@ _ENOUGH_SECONDS = 0.2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What :func:`evaluate` found: one entry a probe count in each array. Printed it is a table.
+    """Result of :func:`evaluate`: each array has one entry per probe count. It prints as a table.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Evaluation:
     probes : numpy.ndarray of int64
         Lists scanned for a query, ascending.
     recall : numpy.ndarray of float64
-        Part of the true neighbours, those of a search of all lists, that was found. A row as near as the last of them
-        counts as found.
+        Share of the true neighbours that was found. A search of all lists gives the true neighbours. A row as near as
+        the last of them counts as found.
     queries_per_second : numpy.ndarray of float64
         The best of a few runs with all queries in one batch; on a GPU with the copies from and to the host.
     rows_per_query : numpy.ndarray of float64
-        Rows in the lists that a query scanned, the mean.
+        Mean number of rows in the lists that a query scanned.
     """
 
     metric: str
@@ -217,22 +217,23 @@ def evaluate(
     resources: Resources | None = None,
     on_nan: OnNaN = "warn",
 ) -> Evaluation:
-    """Measures recall, queries per second and rows scanned for some numbers of probes.
+    """Measures recall, queries per second and scanned rows for several numbers of probes.
 
-    Lists are ranked by the coarse metric. Where the metric disagrees with it, true neighbours are in far lists, and the
-    recall rises slowly.
+    The coarse metric ranks the lists. If the metric disagrees with it, true neighbours are in far lists, and the recall
+    rises slowly.
 
     Parameters
     ----------
     index : Index
     queries : array of shape (n_queries, dim)
-        Some that are like those to come: a few hundred are enough. All lists are scanned for them once.
+        A few hundred queries like those of your application. All lists are scanned for them once.
     metric : Metric or str, optional
         As for :class:`SearchParams`.
     k : int, default 10
         Neighbours of a query.
     probes : int or iterable of int, optional
-        Lists to scan, from 1; more than the index has are all of them. Default: 1, 2, 4, ... and all.
+        Numbers of lists to scan, from 1. A number above that of the index means all lists. Default: 1, 2, 4, ... and
+        all.
     filter, resources
         As for :func:`search`.
     on_nan : {"warn", "raise", "skip"}, default "warn"
@@ -241,7 +242,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Arrays with one entry a probe count; prints as a table, and ``plot()`` draws it.
+        Arrays with one entry per probe count. It prints as a table, and ``plot()`` draws it.
 
     Raises
     ------
@@ -324,12 +325,12 @@ def tune_n_probes(
     ----------
     index : Index
     queries : array of shape (n_queries, dim)
-        Some that are like those to come: a few hundred are enough. All lists are scanned for them once, and some
+        A few hundred queries like those of your application. All lists are scanned for them once, and some lists
         several times.
     k : int, default 10
-        Neighbours that will be asked for.
+        Neighbours of a query.
     recall : float, default 0.95
-        Part of the true `k` nearest neighbours of these queries that must be found, above 0 and at most 1.
+        Share of the true `k` nearest neighbours that must be found, above 0 and at most 1.
     metric : Metric or str, optional
         As for :class:`SearchParams`.
     filter, resources
@@ -340,7 +341,7 @@ def tune_n_probes(
     Returns
     -------
     int
-        The fewest probes of which these queries have that recall, as :func:`evaluate` measures it.
+        The fewest probes with which the queries have that recall, as :func:`evaluate` measures it.
 
     Raises
     ------

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """An IVF-Flat index. A GPU gets its copy at the first search there; what it built itself is there alone.
+    """An IVF-Flat index. A GPU gets a copy at the first search there; an index that it built has no other copy.
 
-    Made by :func:`build` and :func:`load`. It may be searched by many threads at once; :func:`extend`
-    and :func:`remove` wait for the searches that run.
+    :func:`build` and :func:`load` make it. Many threads may search it at once; :func:`extend` and :func:`remove` wait
+    for running searches.
     """
 
     def __init__(self, core: _core.Index, metric: str, ids: Ids = Ids.POSITIONS) -> None:
@@ -65,12 +65,12 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; of bits uint8."""
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; uint8 for bits."""
         return _arrays.numpy_dtype(self.dtype_name)
 
     @property
     def dtype_name(self) -> str:
-        """Its name, which needs no ml_dtypes, and is "bits" for those."""
+        """Name of the element type, which needs no ml_dtypes; "bits" for packed bits."""
         return DTYPE_OF_ELEMENT[self._core.element]
 
     @property
@@ -80,7 +80,7 @@ class Index:
 
     @property
     def metric(self) -> str:
-        """What :func:`search` ranks by unless its parameters name another metric."""
+        """The metric of :func:`search`, unless its parameters name another."""
         return self._metric
 
     @property
@@ -181,23 +181,23 @@ def build(
         CuPy or PyTorch, one with ``__cuda_array_interface__`` or DLPack, or :class:`annudf.PackedBits`. It has at least
         `n_lists` rows. The index of a device array is built on its device. An array that is not C-contiguous is copied.
     resources : Resources, optional
-        Stream for reading a device array; a device, on which the index of a host array is built.
+        Stream for reading a device array, or the device on which to build the index of a host array.
     device_memory_limit : int, optional
-        Bytes that the build of a host array on a device may use there. With less than the vectors and the lists take
-        the vectors go there a piece at a time, and with less than the lists take these stay on the host; the index is
-        the same. Default: nine tenths of what is free.
+        Bytes that the build of a host array on a device may use there. If vectors and lists do not fit, the vectors are
+        copied a piece at a time. If the lists alone do not fit, they stay on the host. The index is the same. Default:
+        nine tenths of the free memory.
     columns : mapping of str to array of shape (n_rows,), optional
-        A value of each vector, by name: bool, integers or floats. The index keeps them with the vectors, through
-        :func:`extend`, :func:`remove`, :func:`save` and :func:`load`. A metric or filter whose capture is
-        ``column(dtype)`` reads the column of its name. Lists that a device built come to the host.
+        One value per vector, by name: bool, integers or floats. The index keeps them with the vectors, through
+        :func:`extend`, :func:`remove`, :func:`save` and :func:`load`. A capture ``column(dtype)`` of a metric or filter
+        reads the column of its name. Columns move lists that a device built to the host.
     progress : bool, optional
-        True shows a progress bar, False none. Default: one if it takes longer than half a second and standard error
-        is a terminal.
+        True shows a progress bar, False none. Default: a bar if the call takes longer than half a second and standard
+        error is a terminal.
 
     Returns
     -------
     Index
-        Its rows have the ids 0, 1, .... With ``add_data_on_build=False`` it has none.
+        The rows have the ids 0, 1, .... With ``add_data_on_build=False`` the index has no rows.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def extend(
     columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
-    """Adds vectors to an index, in place. Lists that a device built and has stay there, and are extended there.
+    """Adds vectors to an index, in place. Lists on a device are extended there.
 
     Parameters
     ----------
@@ -312,23 +312,22 @@ def extend(
         Vectors of the index's dtype and dimensions; else as `dataset` of :func:`build`. An index of bits also takes
         uint8 of shape (n_rows, dim / 8).
     new_indices : array of shape (n_rows,), optional
-        int64 ids, 0 or above, different from each other and from those of the index; other integers are converted.
-        Default: they go on from the one above the index's largest, or from 0.
+        int64 ids from 0, different from each other and from those of the index; other integer types are converted.
+        Default: ids from the largest of the index plus 1, or from 0.
     resources : Resources, optional
         Stream for reading a device array.
     allow_repeated_ids : bool, default False
-        Whether ids may be given twice, or be in the index already. A search then reports an id once for each vector
-        that has it.
+        Whether ids may repeat, or be in the index already. A search then returns an id once for each of its vectors.
     columns : mapping of str to array of shape (n_rows,), optional
-        Values of the new vectors, of each column of the index and of its dtype. An index that never had vectors takes
-        any, as :func:`build` does.
+        Values of the new vectors for each column of the index, in its dtype. An index that never had vectors takes any
+        columns, as :func:`build` does.
     progress : bool, optional
         As in :func:`build`.
 
     Returns
     -------
     Index
-        `index` itself. If the call fails it is as before.
+        `index` itself. If the call fails, the index is unchanged.
 
     Raises
     ------
@@ -337,8 +336,7 @@ def extend(
     UnavailableError
         There is not enough memory, or no driver for a device array.
     KeyboardInterrupt
-        Ctrl-C; the index is as before. Where it comes too late for that, the call returns, and its caller is
-        interrupted.
+        Ctrl-C. The index is unchanged; or the change is complete, and the exception is raised after the call.
     """
     core = check_index(index)._core
     place = check_resources(resources)
@@ -396,14 +394,14 @@ def remove(
     *,
     progress: bool | None = None,
 ) -> int:
-    """Removes vectors from an index, in place. Lists that a device built and has stay there, if it has room for both.
+    """Removes vectors from an index, in place. Lists on a device stay there, if it has room for old and new lists.
 
     Parameters
     ----------
     index : Index
     ids : array of shape (n_ids,)
-        int64 ids, 0 or above, in any order; other integers are converted. Without ids nothing is removed. An id that no
-        vector has is passed over, and so is one that is given twice.
+        int64 ids from 0, in any order; other integer types are converted. Unknown and repeated ids are ignored. An
+        empty array removes nothing.
     resources : Resources, optional
         Stream for reading a device array.
     progress : bool, optional
@@ -412,7 +410,7 @@ def remove(
     Returns
     -------
     int
-        How many vectors went: every one that has one of the ids. If the call fails the index is as before.
+        The number of removed vectors: all that have one of the ids. If the call fails, the index is unchanged.
 
     Raises
     ------
@@ -421,14 +419,13 @@ def remove(
     UnavailableError
         There is not enough memory, or no driver for a device array.
     KeyboardInterrupt
-        Ctrl-C; the index is as before. Where it comes too late for that, the call returns, and its caller is
-        interrupted.
+        Ctrl-C. The index is unchanged; or the change is complete, and the exception is raised after the call.
 
     Notes
     -----
-    The other vectors keep their ids, so filters and captures of rows stay as they are, and the lists are what the
-    other vectors alone would have made of them. With ``adaptive_centers=True`` centers move to the means of what is
-    left. An index may lose all its vectors: it can be extended and saved then, but not searched.
+    The other vectors keep their ids, so filters and captures per row stay valid. The lists are the same as if only the
+    other vectors had been added. With ``adaptive_centers=True`` centers move to the means of the remaining vectors. An
+    index without vectors can be extended and saved, but not searched.
 
     Examples
     --------

@@ -44,33 +44,32 @@ class IndexParams(Parameters):
     Parameters
     ----------
     n_lists : int or "auto", default 1024
-        Number of lists that the vectors are clustered into. "auto": the root of the number of vectors, or 1 for
+        Number of lists that the vectors are clustered into. "auto": the square root of the number of vectors, or 1 for
         fewer than 1000.
     metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, default "sqeuclidean"
-        What vectors are clustered by, and what :func:`search` ranks by unless its parameters name another
-        metric. "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum
-        of products, the largest first, "cosine" one minus that sum for vectors scaled to length 1.
+        Clusters the vectors, and ranks the rows of :func:`search` unless its parameters name another metric.
+        "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum of products, the
+        largest first, "cosine" one minus that sum for vectors scaled to length 1.
     metric_arg : float, default 2.0
-        Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused;
-        :class:`SearchParams` has one for "minkowski".
+        Accepted for code that was written for cuVS. No metric here has an argument, so any other value is refused;
+        :class:`SearchParams` has an argument for "minkowski".
     kmeans_n_iters : int, default 20
         Most iterations of k-means, at most 10000.
     kmeans_trainset_fraction : float, default 0.5
-        Part of the vectors that k-means trains on, above 0 and at most 1.
+        Share of the vectors that k-means trains on, above 0 and at most 1.
     adaptive_centers : bool, default False
         Whether centers move, with :func:`build` and with every :func:`extend`, to the means of the vectors in their
-        lists (scaled to length 1 for "inner_product" and "cosine"). Vectors stay in the list that they joined, so
-        what the centers are depends on the order in which vectors were added.
+        lists (scaled to length 1 for "inner_product" and "cosine"). Vectors stay in the list that they joined, so the
+        centers depend on the order in which vectors were added.
     add_data_on_build : bool, default True
-        Whether :func:`build` adds the vectors that it trains on. False: the index has centers and no vectors until
-        :func:`extend` adds some.
+        Whether :func:`build` adds the vectors. False: the index has centers but no vectors until :func:`extend` adds
+        some.
     missing_values : bool, default False
-        Whether a coordinate may be NaN, which then stands for a missing value: of the vectors that the index is built
-        of, of those that :func:`extend` adds and of queries. Lists are made and ranked by the mean of the dimension in
-        its place, metrics see the NaN. Such an index is searched by a metric that says ``missing_values``, as
-        "nan_euclidean" does. float32, float16 and bfloat16 only.
+        Whether coordinates of vectors and queries may be NaN, which stands for a missing value. To cluster vectors and
+        rank lists, the mean of the dimension replaces it; metrics see the NaN. Only metrics with ``missing_values``,
+        such as "nan_euclidean", search such an index. The vectors are float32, float16 or bfloat16.
     conservative_memory_allocation : bool, default False
-        Taken for code that was written for cuVS; lists always take what they need and no more.
+        Accepted for code that was written for cuVS. Lists always take only the memory that they need.
     seed : int, default 1
         Seed of k-means, from 1. Equal vectors, parameters and seeds give equal indexes.
 
@@ -132,7 +131,7 @@ class IndexParams(Parameters):
 
     @property
     def metric(self) -> IndexMetric:
-        """What vectors are clustered and by default ranked by."""
+        """The metric that clusters the vectors, and by default ranks them."""
         return self._metric
 
     @property

@@ -37,22 +37,22 @@ def prepare(
     resources: Resources | None = None,
     filter: Any = None,
 ) -> PreparedSearch:
-    """Checks a search, compiles, links and copies what it needs, once, for many calls with few queries each.
+    """Checks, compiles, links and copies once, for many calls with few queries each.
 
     Parameters
     ----------
     search_params, index, k, filter
         As for :func:`search`.
     queries : array of shape (n_queries, dim)
-        Any that is like those of the calls: its shape, dtype and device are theirs, and its library that of the
-        calls which cost the least. Its values do not matter. At least one row; on the device where it is searched.
+        An example: the queries of all calls must have its shape, dtype and device. Calls with arrays of its library are
+        the fastest. Its values do not matter. It has at least one row.
     resources : Resources, optional
-        Stream of all calls. Default: the current stream of the library of `queries`, as it is now.
+        Stream of all calls. Default: the stream of the library of `queries` that is current now.
 
     Returns
     -------
     PreparedSearch
-        To be called with queries.
+        A function of the queries.
 
     Raises
     ------
@@ -165,18 +165,18 @@ class _Running:
 class PreparedSearch:
     """A search that was checked once, made by :func:`prepare`. Calling it searches.
 
-    It keeps index, metric, captures, filter and stream as they were when it was made: what the index has been extended
-    by or has lost since, it refuses to search. Threads may call it at once; on a GPU their searches run one after
-    the other.
+    It keeps index, metric, captures, filter and stream as they were when it was made. It refuses to search after the
+    index was extended or lost rows. Several threads may call it at once; on a GPU their searches run one after the
+    other.
 
     Notes
     -----
-    A call looks at the addresses, shapes, types and order of its arrays and at nothing else, where they are of the
-    library that it was prepared with, and for device arrays if that library's current stream is the stream of the
-    search. All other arrays that :func:`search` takes are taken too, and cost a call what they cost a search.
+    A call checks only addresses, shapes, types and order of its arrays. This holds for arrays of the library that it
+    was prepared with; for device arrays the library's current stream must also be the stream of the search. Other
+    arrays that :func:`search` accepts work too, and cost as much as in a search.
 
-    On a GPU a call returns before the search is done, as :func:`search` does, and the arrays of the last call are kept
-    until the next one with others, or until :meth:`close`. On a CPU Ctrl-C is heard when a call is done.
+    On a GPU a call returns before the search is done. The arrays of the last call are kept until a call with other
+    arrays, or until :meth:`close`. On a CPU Ctrl-C takes effect after the call.
     """
 
     def __init__(
@@ -223,12 +223,12 @@ class PreparedSearch:
 
     @property
     def index(self) -> Index:
-        """What is searched."""
+        """The index that is searched."""
         return self._index
 
     @property
     def metric(self) -> Metric:
-        """What rows are ranked by."""
+        """The metric that ranks the rows."""
         return self._metric
 
     @property
@@ -266,18 +266,16 @@ class PreparedSearch:
         queries : array of shape (n_queries, dim)
             An array of the shape, dtype and device that the search was prepared for; else as for :func:`search`.
         neighbors, distances : array of shape (n_queries, k), optional
-            As for :func:`search`. Who gives both, and the same ones again, spares their making and on a GPU a little
-            more.
+            As for :func:`search`. Calls are faster with both, and on a GPU with the same arrays in each call.
         return_stats : bool, default False
-            Whether a third result tells of the search, as for :func:`search`, but for rows a query, which are not
-            counted here.
+            Whether to return statistics, as for :func:`search`, but without counts of rows.
 
         Returns
         -------
         distances, neighbors : array of shape (n_queries, k)
             As of :func:`search`.
         stats : SearchStats
-            Only with ``return_stats=True``. On a GPU what :func:`prepare` chose; the search is not done yet.
+            Only with ``return_stats=True``. On a GPU the choice of :func:`prepare`, because the search is not done yet.
 
         Raises
         ------
@@ -391,7 +389,7 @@ class PreparedSearch:
         return self._results_of(distances, neighbors, None, return_stats)
 
     def close(self) -> None:
-        """Lets go of everything, on a GPU once the last search is done; later calls are refused."""
+        """Releases everything, on a GPU after the last search; later calls are refused."""
         self._running = None
 
     def __enter__(self) -> PreparedSearch:

@@ -45,23 +45,22 @@ class SearchParams(Parameters):
     Parameters
     ----------
     n_probes : int, default 20
-        Number of lists that are scanned for a query; more than the index has are all of them, as in cuVS.
+        Number of lists that a query scans. A number above that of the index scans all of them, as in cuVS.
     metric : Metric or str, optional
-        What rows are ranked by: a function decorated with :func:`metric`, the name of one of
-        :mod:`annudf.metrics`, "canberra" say, or an :class:`annudf.DeviceUDF`, which is compiled now.
-        Default: the metric of the index.
+        Ranks the rows: a function decorated with :func:`metric`, a name of :mod:`annudf.metrics` such as "canberra",
+        or an :class:`annudf.DeviceUDF`, which is compiled now. Default: the metric of the index.
     metric_arg : float, default 2.0
-        The exponent of "minkowski"; of other metrics anything else is refused.
+        The exponent of "minkowski". With another metric any other value is refused.
     family : str, optional
-        The kernels to run, by the name that the log of a search and ``annudf search --stats`` have for them: "groups"
-        or "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that these cannot run is refused, and the
-        message says why. Default: the quickest, as the planner judges. Results are the same whichever runs, but for
-        the last digits of those of "parts".
+        The kernels to run, by the name that :class:`SearchStats` and ``annudf search --stats`` show: "groups" or
+        "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that they cannot run is refused, and the
+        message says why. Default: the planner chooses the fastest. Results do not depend on the kernels, except for the
+        last digits of "parts".
     on_nan : {"warn", "raise", "skip"}, default "warn"
-        What to do where distances are NaN, whose rows are never found. "warn": a :class:`NaNDistanceWarning` where they
-        are more than 0.1 %, once a metric. "raise": a :class:`NaNDistanceError` where there is one; a search of device
-        arrays waits for it. "skip": nothing; searches of device arrays do not count either. A warning of device arrays
-        comes with a later search.
+        What to do if distances are NaN. Their rows are never found. "warn" gives a :class:`NaNDistanceWarning`, once
+        for each metric, if more than 0.1 % are NaN; with device arrays a later search gives it. "raise" raises
+        :class:`NaNDistanceError` for a single one; a search of device arrays then waits. "skip" does nothing, and
+        searches of device arrays do not count NaN.
 
     Raises
     ------
@@ -197,39 +196,40 @@ def search(
     index : Index
     queries : array of shape (n_queries, dim)
         Queries of the index's dtype or of another that the metric accepts, such as float32 for an index of uint8: both
-        are converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources`
-        name a device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
-        must be finite. Arrays that are not C-contiguous are copied. For an index of bits: :class:`annudf.PackedBits`,
-        its uint8 of shape (n_queries, dim / 8), or numbers that the metric accepts, one for each bit.
+        are converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU, unless
+        `resources` names a device. Device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) are searched on
+        their device. Host arrays must be finite. Arrays that are not C-contiguous are copied. An index of bits takes
+        :class:`annudf.PackedBits`, uint8 of shape (n_queries, dim / 8), or numbers that the metric accepts, one for
+        each bit.
     k : int
-        From 1 to as many as the index has rows.
+        Number of neighbours, from 1 to the number of rows of the index.
     neighbors : array of shape (n_queries, k), optional
-        int64, C-contiguous, writable, on the device of the queries: the ids are written there and it is returned.
+        The ids are written here, and the array is returned. int64, C-contiguous, writable, on the device of the
+        queries.
     distances : array of shape (n_queries, k), optional
-        float32, else the same.
+        The same for the distances, of float32.
     resources : Resources, optional
         Stream, or device for host arrays.
     filter : Filter or array of bool of shape (n_ids,), optional
-        Rows that may be found, by their ids: made by :mod:`annudf.filters`, a function decorated with :func:`filter`,
-        what ``&``, ``|`` and ``~`` make of them, or an array with an entry for every id of
-        the index. Most metrics skip 32 rows or more at a time where none of them passes, so a filter
-        that lets few rows pass makes the search faster; products of matrices are of all rows. An array is copied and
-        packed in every call; a Prefilter is copied to a device once; what a function keeps is computed once for an
-        index.
+        The rows that may be found: a filter of :mod:`annudf.filters`, a function decorated with :func:`filter`, a
+        combination of them by ``&``, ``|`` and ``~``, or an array with one entry for every id of the index. Scans skip
+        groups of 32 or more rows that do not pass, so selective filters make a search faster; matrix products compute
+        all rows. An array is copied and packed in every call. A Prefilter is copied to a device once. The bits of a
+        function are computed once for an index.
     return_stats : bool, default False
-        Whether a third result tells of the search: which kernels ran and why, how many lists and rows were scanned,
-        what the filter lets pass, how many results are missing. Counting rows takes a little time.
+        Whether to return statistics as a third result: the kernels and the reason for them, the lists and rows scanned,
+        the share of rows that pass the filter, and the missing results. Counting rows takes a little time.
 
     Returns
     -------
     distances : array of shape (n_queries, k)
         float32, the best first.
     neighbors : array of shape (n_queries, k)
-        int64 ids. Where fewer than `k` rows were scanned, or pass the filter, the rest has the id -1 and the worst
-        distance (inf for order "min", -inf for "max"). A row whose distance is NaN is left out, as if it had not been
-        scanned; `on_nan` of the parameters says whether that is told.
+        int64 ids. If fewer than `k` scanned rows pass the filter, the remaining results have the id -1 and the worst
+        distance (inf for order "min", -inf for "max"). A row whose distance is NaN is never found; `on_nan` of the
+        parameters says what happens then.
 
-        Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
+        Both arrays belong to the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
     stats : SearchStats
         Only with ``return_stats=True``.
 
@@ -242,16 +242,16 @@ def search(
     UnavailableError
         A driver, library or memory is missing.
     NaNDistanceError
-        A distance is NaN, with ``on_nan="raise"``; what else was found is in `neighbors` and `distances`.
+        A distance is NaN, with ``on_nan="raise"``. `neighbors` and `distances` hold the other results.
     KeyboardInterrupt
-        Ctrl-C; what is in `neighbors` and `distances` is unspecified.
+        Ctrl-C. The content of `neighbors` and `distances` is unspecified.
 
     Notes
     -----
-    With device arrays the call returns before the search is done: it is enqueued on the stream of `resources`, or the
-    current stream of the library of the queries. Results are ready for whatever comes after on
-    that stream. Arrays are kept alive until then. Only the first search with a metric, an element type and an index
-    in a process compiles, links and copies the index to the device.
+    With device arrays the call returns before the search is done. The search is enqueued on the stream of `resources`,
+    else on the current stream of the library of the queries. Later work on that stream sees the results, and the arrays
+    are kept alive until then. Only the first search with a metric, an element type and an index in a process compiles,
+    links, and copies the index to the device.
 
     Examples
     --------

@@ -27,35 +27,33 @@ class SearchStats:
     metric : str
         Name of the metric, as given: "sqeuclidean" is the square of "euclidean".
     family : str
-        The kernels that ran; empty where there was nothing to search.
+        The kernels that ran; empty if there was nothing to search.
     why : str
-        Why these.
+        Why the planner chose them.
     search_ms : float
-        Milliseconds of the search; 0 where it was only enqueued on a stream.
+        Milliseconds of the search; 0 if it was only enqueued on a stream.
     link_ms : float
-        Milliseconds that compiling and linking took before it; 0 where the kernels were there.
+        Milliseconds of compiling and linking before the search; 0 if the kernels were cached.
     n_probes : int
-        Lists that were scanned for a query.
+        Lists that a query scanned.
     n_probes_asked : int
-        Lists that were asked for, which may be more than there are.
+        Lists that the parameters asked for, which may be more than the index has.
     n_lists : int
         Lists of the index.
     rows_per_query : float or None
-        Rows in the lists that a query scanned, the mean; None where it was only enqueued, and of a prepared search.
+        Mean number of rows in the lists that a query scanned; None if the search was only enqueued, or prepared.
     evaluated_per_query : float or None
-        Those of them that the metric's code computed, the mean: the rest was ruled out by bounds or by the filter.
-        None where those are.
+        Mean number of these rows that the metric's code computed; bounds or the filter ruled out the others. None if
+        `rows_per_query` is None.
     passing_share : float
-        Part of the rows that the filter lets pass, by its bits; 1 without a filter.
+        Share of the rows that pass the filter, by its bits; 1 without a filter.
     n_missing : int or None
-        Results with the id -1: fewer than k rows were scanned, passed the filter and had a distance. None where the
-        results are still being computed.
+        Number of results with the id -1, for which no row was left. None if the results are still being computed.
     scored : int or None
-        Pairs of a query and a row whose distance was asked for; on a GPU an estimate, unless all lists were scanned.
-        None where the search was only enqueued.
+        Number of pairs of a query and a scanned row that passes the filter; on a GPU an estimate, unless all lists were
+        scanned. None if the search was only enqueued.
     nan_distances : int or None
-        Those of them whose distance was NaN, so that the row is never found. A row that bounds ruled out is not among
-        them.
+        Number of these pairs whose distance was NaN. Rows that bounds ruled out are not counted.
     slow : str
         The operations of the metric that a CPU computes one row at a time; empty if there is none.
     """
