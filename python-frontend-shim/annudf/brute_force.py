@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Exact search: every row is looked at, with a built-in metric or one of your own.
+"""Exact search of all rows, with a built-in metric or one of your own.
 
 Names, arguments and defaults are those of ``cuvs.neighbors.brute_force``.
 """
@@ -64,7 +64,7 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; of bits uint8."""
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; uint8 for bits."""
         return self._index.dtype
 
     @property
@@ -74,7 +74,7 @@ class Index:
 
     @property
     def metric(self) -> Metric | str:
-        """What :func:`search` ranks by, as given."""
+        """The metric of :func:`search`, as given."""
         return self._metric
 
     @property
@@ -149,21 +149,21 @@ def build(
     columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
-    """Takes rows to be searched, by "sqeuclidean" by default.
+    """Stores rows for exact searches, by default with "sqeuclidean".
 
     Parameters
     ----------
     dataset : array of shape (n_rows, dim)
-        As for :func:`annudf.ivf_flat.build`; copied, of a device array on its device.
+        As for :func:`annudf.ivf_flat.build`. It is copied, a device array on its device.
     metric : Metric or str, default "sqeuclidean"
-        What rows are ranked by: a function decorated with :func:`annudf.metric`, or the name of a built-in
-        metric, as for :class:`annudf.ivf_flat.SearchParams`.
+        Ranks the rows: a function decorated with :func:`annudf.metric`, or the name of a built-in metric, as for
+        :class:`annudf.ivf_flat.SearchParams`.
     metric_arg : float, default 2.0
-        The exponent of "minkowski"; of other metrics anything else is refused.
+        The exponent of "minkowski". With another metric any other value is refused.
     ids : array of shape (n_rows,), optional
-        int64, 0 or above and different: what ``ctx.row`` is for each row, which entry of a filter is for it, and what
-        a search returns for it. Default: the numbers of the rows; an array that ``ctx.row`` indexes, and a filter,
-        must then have exactly as many entries as there are rows.
+        Different int64 ids from 0, one per row. ``ctx.row`` is the id, filters are indexed by it, and a search returns
+        it. Default: the numbers of the rows; filters, and arrays that ``ctx.row`` indexes, must then have exactly one
+        entry per row.
     columns
         As for :func:`annudf.ivf_flat.build`.
     resources, progress
@@ -254,15 +254,15 @@ def knn(
     on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
-    """Finds the `k` best rows of a data set for each query, exactly; by "sqeuclidean" by default, without the root.
+    """Finds the exact `k` best rows of a data set for each query, by default by "sqeuclidean", without the root.
 
-    As in cuVS :func:`annudf.distance.pairwise_distance` has another default, "euclidean".
+    The default of :func:`annudf.distance.pairwise_distance` is "euclidean", as in cuVS.
 
     Parameters
     ----------
     dataset : array of shape (n_rows, dim)
-        On the CPU a piece at a time is copied, on a device all rows. Use :func:`build` and :func:`search` for rows
-        that are searched again.
+        The CPU copies a piece at a time, a device all rows. Use :func:`build` and :func:`search` to search the same
+        rows again.
     queries : array of shape (n_queries, dim)
         An array of the same dtype, or of another that the metric accepts.
     k : int, optional
@@ -276,7 +276,8 @@ def knn(
     ids : array of shape (n_rows,), optional
         As for :func:`build`.
     exclude_self : bool, default False
-        Query i does not find row i: `queries` are the data set itself. Not with `indices` or `distances`.
+        Whether query i must not find row i, for `queries` that are the data set itself. Not with `indices` or
+        `distances`.
     on_nan
         As for :func:`search`.
     return_stats : bool, default False
@@ -292,7 +293,7 @@ def knn(
     Raises
     ------
     DtypeError, DeviceError, CaptureError, ArgumentError
-        An argument cannot be used, or neither `k` nor an array says how many neighbours are wanted.
+        An argument cannot be used, or neither `k` nor an array gives the number of neighbours.
     CompileError, UnavailableError, KeyboardInterrupt
         As :func:`annudf.ivf_flat.search`.
 
@@ -362,7 +363,7 @@ def save(
     include_dataset: bool = True,
     resources: Resources | None = None,
 ) -> None:
-    """Writes an index to a file, which holds the vectors and not the metric: :func:`load` has to be told it.
+    """Writes an index to a file. The file holds the vectors but not the metric, which :func:`load` takes.
 
     Parameters
     ----------
@@ -394,9 +395,9 @@ def load(
     filename : path
         As for :func:`annudf.ivf_flat.load`.
     metric : Metric or str
-        As for :func:`build`, and never left out: the file holds the vectors and not what they were to be ranked by.
+        As for :func:`build`; required, because the file does not hold it.
     metric_arg : float
-        The exponent of "minkowski", which the file does not hold either; for that metric only.
+        The exponent of "minkowski", which the file does not hold; only for that metric.
     resources : Resources, optional
         As for :func:`annudf.ivf_flat.load`.
 
@@ -407,9 +408,9 @@ def load(
     Raises
     ------
     InputError
-        The file is not there, damaged, or no index.
+        The file is missing, damaged, or not an index.
     ArgumentError
-        An argument cannot be used, `metric` is missing, or the index has several lists, as one of ``ivf_flat`` has.
+        An argument cannot be used, `metric` is missing, or the index has several lists, as an ``ivf_flat`` index.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__ = ["Resources", "device_ndarray"]
 
 
 class Resources:
-    """Where a call works: the CUDA stream, and for host arrays the device.
+    """Where a call runs: the CUDA stream, and for host arrays the device.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Resources:
     Raises
     ------
     ArgumentError
-        The stream is none, or the device is not one of the above.
+        The value is not a stream, or the device is not one of the above.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class device_ndarray:
     Parameters
     ----------
     np_ndarray : array_like
-        Copied to the device.
+        The values, which are copied to the device.
     device : int, default 0
         The CUDA device.
 
@@ -175,7 +175,7 @@ class device_ndarray:
         device: int = 0,
         stream: int = 0,
     ) -> device_ndarray:
-        """An array whose values are not set.
+        """An uninitialised array.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class device_ndarray:
         order : {"C"}
         device : int, default 0
         stream : int, default 0
-            Stream that the memory may be used on from now on.
+            Stream on which the memory may be used at once.
         """
         if order != "C":
             raise ArgumentError(f"order is {order!r}; only 'C' is supported")

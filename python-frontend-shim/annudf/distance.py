@@ -38,31 +38,32 @@ def pairwise_distance(
     *,
     ids: Any = None,
 ) -> Any:
-    """The distance of every row of `X` to every row of `Y`; "euclidean" by default, the root.
+    """The distance of every row of `X` to every row of `Y`, by default "euclidean", with the root.
 
-    As in cuVS :func:`annudf.brute_force.knn` has another default, "sqeuclidean".
+    The default of :func:`annudf.brute_force.knn` is "sqeuclidean", as in cuVS.
 
     Parameters
     ----------
     X : array of shape (m, dim)
-        float32, float16, bfloat16, int8, uint8 or :class:`annudf.PackedBits`; its rows are the first argument of the
-        metric. Taken as the queries of :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
+        float32, float16, bfloat16, int8, uint8 or :class:`annudf.PackedBits`. Its rows are the first argument of the
+        metric. Device arrays stay on their device, as the queries of :func:`annudf.ivf_flat.search`.
     Y : array of shape (n, dim), optional
         An array of the same dtype, or of another that the metric accepts. It is copied, and its rows are the second
         argument. Default: `X`.
     out : array of shape (m, n), optional
-        float32, C-contiguous, writable, on the device of `X`: distances are written there and it is returned.
+        The distances are written here, and the array is returned. float32, C-contiguous, writable, on the device of
+        `X`.
     metric : Metric or str, default "euclidean"
         A function decorated with :func:`annudf.metric`, or the name of a built-in metric.
     p : float, default 2.0
-        The exponent of "minkowski"; of other metrics anything else is refused.
+        The exponent of "minkowski". With another metric any other value is refused.
     resources : Resources, optional
         Stream, or device for host arrays.
     dtype : {None, float32, float64}, default None
         Type of the result; not with `out`. Distances are rounded to float32, and float64 holds the same values.
     ids : array of shape (n,), optional
-        int64, 0 or above and different: what ``ctx.row`` is for each row of `Y`. Default: its number; an array that
-        ``ctx.row`` indexes must then have exactly n entries.
+        Different int64 ids from 0: the value of ``ctx.row`` for each row of `Y`. Default: the row's number; an array
+        that ``ctx.row`` indexes must then have exactly n entries.
 
     Returns
     -------
@@ -76,8 +77,8 @@ def pairwise_distance(
 
     Notes
     -----
-    With `ids` a metric that does arithmetic with ``ctx.row``, or that was loaded or unpickled compiled, is computed by
-    a search for all rows, which takes longer; others take no longer than without.
+    With `ids`, a metric that computes with ``ctx.row``, or that was loaded or unpickled, runs as a search for all rows,
+    which takes longer. Other metrics take no longer than without `ids`.
 
     Examples
     --------

@@ -2,9 +2,9 @@
 # Part of the annudf project. See LICENSE for license information.
 """Metrics ready made: names of SciPy, scikit-learn, FAISS and cuVS.
 
-Each is text of the dialect (:func:`text` shows it) and takes the same way as a metric of one's own.
-``SearchParams(metric="canberra")`` takes those without a parameter by their names, and
-``SearchParams(metric="minkowski", metric_arg=3)`` the exponent.
+Each is text of the dialect (:func:`text` shows it) and is compiled as your own metric would be. Metrics without a
+parameter are selected by name, ``SearchParams(metric="canberra")``; "minkowski" takes its exponent as
+``SearchParams(metric="minkowski", metric_arg=3)``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["get", "names", "text"]
 
 
 def names() -> tuple[str, ...]:
-    """The names that :func:`get` takes.
+    """The names of all metrics.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def get(name: str, /, **captures: Any) -> Metric:
     Raises
     ------
     ArgumentError
-        There is no such metric; of those that need another way, the message says which.
+        There is no such metric. The message names an alternative if there is one.
     CaptureError
         A parameter is missing, unknown, or does not fit.
 

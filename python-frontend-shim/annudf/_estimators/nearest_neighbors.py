@@ -70,9 +70,8 @@ _CAPTURE = "metric__"
 class NearestNeighbors(_Estimator):
     """Finds nearest neighbours with an IVF-Flat index, in the style of ``sklearn.neighbors.NearestNeighbors``.
 
-    Neighbours are approximate: a query scans some of the `n_lists` lists, by default as many as some of the samples
-    need to find a part `recall` of their neighbours. For fewer than 1000 samples there is by default one list, and they
-    are exact.
+    Neighbours are approximate: a query scans some of the `n_lists` lists. By default :meth:`fit` finds how many lists
+    the `recall` needs. For fewer than 1000 samples there is one list by default, and neighbours are exact.
 
     Parameters
     ----------
@@ -81,23 +80,23 @@ class NearestNeighbors(_Estimator):
     metric : str or Metric, default "euclidean"
         The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
         :func:`annudf.metric` for a metric of your own.
-        ``set_params(metric__w=...)`` binds the capture ``w`` of such a metric, also in a grid of parameters.
+        ``set_params(metric__w=...)`` binds its capture ``w``, also in a grid of parameters.
     p : float, default 2
-        The exponent of "minkowski"; of other metrics anything else is refused.
+        The exponent of "minkowski". With another metric any other value is refused.
     mode : {"distance", "connectivity"}, default "distance"
-        What :meth:`transform` gives.
+        The entries of the graph of :meth:`transform`.
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
         Lists that a query scans. Default: :meth:`fit` finds them by `recall`.
     recall : float or None, default 0.95
-        Part of the true `n_neighbors` that is to be found, above 0 and at most 1. :meth:`fit` takes the fewest probes
-        with which up to 256 samples, drawn by `random_state`, find that part of the others; it searches for them
-        exactly once. None: as many probes as a search has by default, or all lists. Not used where `n_probes` is given.
+        Share of the true `n_neighbors` to find, above 0 and at most 1. :meth:`fit` takes the fewest probes with which
+        up to 256 samples, drawn by `random_state`, reach it; it searches exactly for these samples once. None: the
+        default probes of a search, or all lists if there are fewer. Not used if `n_probes` is given.
     random_state : int, numpy.random.RandomState or None, default 0
-        Seed of k-means, or what draws it; None: NumPy's global state. Equal seeds give equal indexes.
+        Seed of k-means, or a generator that draws the seed. None: NumPy's global state. Equal seeds give equal indexes.
     on_nan : {"warn", "raise", "skip"}, default "warn"
-        What to do where distances are NaN, as :class:`annudf.ivf_flat.SearchParams` has it.
+        What to do if distances are NaN, as for :class:`annudf.ivf_flat.SearchParams`.
 
     Attributes
     ----------
@@ -105,7 +104,7 @@ class NearestNeighbors(_Estimator):
     n_probes_ : int
         Lists that a query scans.
     recall_ : float or None
-        The recall of the samples that `n_probes_` were found by; None where they were not.
+        The recall that :meth:`fit` measured with `n_probes_`; None if it measured none.
     n_features_in_ : int
         Dimensions of the samples.
     feature_names_in_ : ndarray of str
@@ -166,8 +165,8 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         deep : bool, default True
-            Also the bound captures of the metric, as ``metric__`` and their names: numbers, and read-only arrays that
-            are no copies.
+            Whether to include the bound captures of the metric, as ``metric__`` and their names: numbers, and read-only
+            views of arrays.
 
         Returns
         -------
@@ -185,7 +184,7 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         **params
-            Captures are bound to `metric` as it is after this call; nothing is compiled.
+            Captures are bound to the `metric` that this call leaves. Nothing is compiled.
 
         Returns
         -------
@@ -215,8 +214,8 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            float32, float16, int8 and uint8 are kept, other host arrays and lists are converted to float32. Device
-            arrays and :class:`annudf.PackedBits` are taken as :func:`annudf.ivf_flat.build` takes them.
+            float32, float16, int8 and uint8 keep their type. Other host arrays and lists are converted to float32.
+            Device arrays and :class:`annudf.PackedBits` as for :func:`annudf.ivf_flat.build`.
         y : ignored
 
         Returns
@@ -270,8 +269,8 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            An array of the samples' dtype. Other host arrays and lists are converted, to int8 and uint8 only
-            exactly. Default: the samples themselves, and then a sample is not its own neighbour.
+            An array of the samples' dtype. Other host arrays and lists are converted; to int8 and uint8 only if no
+            value changes. Default: the samples themselves, where no sample is its own neighbour.
         n_neighbors : int, optional
             Default: that of the constructor.
         return_distance : bool, default True
@@ -281,7 +280,7 @@ class NearestNeighbors(_Estimator):
         distances : array of shape (n_queries, n_neighbors)
             float32, the best first; only if `return_distance`.
         neighbors : array of shape (n_queries, n_neighbors)
-            int64 numbers of samples; -1 (at the worst distance) where the probed lists have too few.
+            int64 numbers of samples; -1, at the worst distance, if the probed lists have too few.
         """
         self._check_fitted()
         itself = X is None
@@ -305,7 +304,7 @@ class NearestNeighbors(_Estimator):
     def transform(self, X: Any) -> Any:
         """The graph of neighbours, as ``sklearn.neighbors.KNeighborsTransformer`` gives it. Needs SciPy.
 
-        Estimators with ``metric="precomputed"`` take it, after this one in a pipeline.
+        In a pipeline, estimators with ``metric="precomputed"`` can follow.
 
         Parameters
         ----------

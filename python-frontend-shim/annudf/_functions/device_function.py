@@ -36,7 +36,7 @@ Output = Literal["ptx", "ltoir", "llvm", "bitcode", "host"]
 
 
 class CompiledFunction(NamedTuple):
-    """What :func:`annudf.compile` gives, as ``numba.cuda.compile`` does.
+    """The result of :func:`annudf.compile`, a tuple as that of ``numba.cuda.compile``.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class DeviceFunction:
         return f"<annudf device function {self.__name__}>"
 
     def __call__(self, *arguments: Any) -> Any:
-        """Runs the Python function itself, which takes no context then."""
+        """Runs the Python function itself, without a context."""
         return self._function(*arguments)
 
     def _translated(self, arguments: tuple[Kind, ...], result: Kind | None, abi: str, symbol: str) -> tuple[str, Kind]:
@@ -165,7 +165,7 @@ class DeviceFunction:
         return translate_device_function(self._function, symbol, abi, arguments, result, captures)
 
     def return_type(self, arguments: object) -> Any:
-        """What the function returns for arguments of these types.
+        """The type of the result for arguments of these types.
 
         Parameters
         ----------
@@ -231,8 +231,8 @@ class DeviceFunction:
         Parameters
         ----------
         signature : str or tuple, optional
-            As in :func:`annudf.compile`. With it the result is a ``cuda.compute.op.RawOp``, compiled now; without it an
-            operator that is compiled for the types that an algorithm asks for.
+            As in :func:`annudf.compile`. With a signature the result is a ``cuda.compute.op.RawOp``, compiled now.
+            Without it, the operator is compiled for the types that an algorithm asks for.
         cc : int, str or tuple, optional
             As in :func:`annudf.compile`.
 
@@ -255,16 +255,16 @@ class DeviceFunction:
 def device_function(function: Any = None, /, *, captures: Mapping[str, object] | None = None) -> Any:
     """Makes a device function of a Python function of numbers, tuples and NamedTuples.
 
-    It is verified by the rules of metrics' bodies: it cannot write, read outside what it captured, or run for ever.
-    Values have the types of the signature that it is compiled for, with NumPy's rules for mixed ones.
+    The function is verified like a metric: it cannot write, read outside its captures, or run for ever. Values have the
+    types of the signature, and mixed types follow NumPy's rules.
 
     Parameters
     ----------
     function : function
         ``f(a, b)``, or ``f(a, b, ctx)`` if it reads captures by ``ctx.name`` and ``ctx.name[i]``.
     captures : dict, optional
-        Numbers and arrays. Those of the host become part of the code, 64 KiB an array at most; arrays in memory of a
-        GPU are read where they are, each time.
+        Numbers and arrays. Numbers and host arrays become part of the code, at most 64 KiB per array. Arrays on a GPU
+        are read there in each call.
 
     Returns
     -------
@@ -309,8 +309,8 @@ def compile(
 ) -> CompiledFunction:
     """Compiles a Python function as a device function; no GPU is needed.
 
-    Arguments, defaults and results are those of ``numba.cuda.compile``, but for `captures`; what is not to be had is
-    refused. The compiled prototype is read back before anything is returned.
+    Arguments, defaults and results are those of ``numba.cuda.compile``, with `captures` in addition. Options that
+    annudf does not have are refused. The compiled prototype is checked before the code is returned.
 
     Parameters
     ----------
@@ -320,24 +320,24 @@ def compile(
         inferred. A type is float16 to float64, bool, int8 to int64, uint8 to uint64, a tuple of types, a NamedTuple
         class, or an aligned structured dtype.
     debug, lineinfo, fastmath : bool, optional
-        Not to be had: True is refused.
+        Not supported: True is refused.
     device : bool, default True
         Kernels are not compiled: False is refused.
     cc : int, str or tuple, optional
-        ``90``, ``"sm_90"``, ``(9, 0)``. None: the first GPU's, or without one the oldest that is supported, whose code
-        newer ones take. Only of ``"ltoir"`` and ``"ptx"``.
+        ``90``, ``"sm_90"`` or ``(9, 0)``. None: that of the first GPU, or without a GPU the oldest supported one, whose
+        code newer GPUs can run. Only for ``"ltoir"`` and ``"ptx"``.
     opt : bool or int, optional
         Code is always optimized: False and 0 are refused.
     abi : {"c", "raw"}, default "c"
-        ``float f(float, int)``, or ``void f(void *a, void *b, void *result)`` of pointers, which structs, float16 and
-        captured device arrays need. Numba's own is not to be had.
+        "c" is ``float f(float, int)``. "raw" is ``void f(void *a, void *b, void *result)``, which structs, float16 and
+        captured device arrays need. Numba's own convention is not supported.
     abi_info : dict, optional
-        ``{"abi_name": "f"}``: the symbol. Default: the function's name. Where that is none of C, as a lambda's, and of
-        ``"host"``, where the C library has names, a name with a digest of what the function computes.
+        ``{"abi_name": "f"}`` names the symbol. Default: the function's name. If that is not a name in C, such as that
+        of a lambda, and for ``"host"``, a name with a digest of the function.
     output : {"ptx", "ltoir", "llvm", "bitcode", "host"}, default "ptx"
         PTX; LTO-IR for nvJitLink; NVVM IR as text; LLVM 22 bitcode of NVPTX; the same for this machine's CPU.
     forceinline : bool, default False
-        The function is always inlined where it is linked; only of ``"ltoir"``, which is so without it as well.
+        Accepted only for ``"ltoir"``, whose functions are always inlined.
     launch_bounds
         An option of kernels, refused here.
     captures : dict, optional
@@ -353,7 +353,7 @@ def compile(
     ArgumentError
         The signature or an option has no meaning.
     UnsupportedError
-        The function does what a device function cannot; with its place.
+        The function does something that a device function cannot; the message has the place.
     UnavailableError
         There is no libNVVM.
 

@@ -84,23 +84,23 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredCapture:
-    """What :func:`capture` gives."""
+    """The result of :func:`capture`."""
 
     value: object
     extents: tuple[Extent, ...]
 
 
 def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCapture:
-    """Says how many entries each axis of a capture has, where its use does not show it.
+    """Declares how many entries each axis of a capture has, if the function does not show it.
 
     Parameters
     ----------
     value : array
         As in ``captures=``.
     extents : tuple of {"dim", "row", "query"} or int
-        One an axis: ``"dim"`` one entry a dimension of the vectors, ``"row"`` one an id of the index (an array may
-        have more, unless the call numbers the rows), ``"query"`` one a query of the search, a number that many. Only
-        the first may be ``"row"`` or ``"query"``.
+        One extent per axis. ``"dim"`` means one entry per dimension of the vectors, ``"row"`` one per id of the index
+        (an array may have more, unless the call numbers the rows), ``"query"`` one per query of the search, and a
+        number that many entries. Only the first axis may be ``"row"`` or ``"query"``.
 
     Returns
     -------
@@ -138,13 +138,13 @@ def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCaptur
 
 @dataclass(frozen=True, slots=True)
 class DeclaredColumn:
-    """What :func:`column` gives."""
+    """The result of :func:`column`."""
 
     element: CaptureWord
 
 
 def column(dtype: npt.DTypeLike) -> DeclaredColumn:
-    """Declares a capture that ``ctx.row`` indexes without a value: searches read the column of its name of their index.
+    """Declares a capture without a value: searches read the index's column of its name, indexed by ``ctx.row``.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def column(dtype: npt.DTypeLike) -> DeclaredColumn:
     Raises
     ------
     DtypeError
-        There are no such columns.
+        Columns cannot have this dtype.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Context(Protocol):
-    """What a metric's function is handed as `ctx`; for annotations, ``def f(x, y, acc, ctx: ivf_flat.Context)``.
+    """The argument `ctx` of a metric's function, for annotations: ``def f(x, y, acc, ctx: ivf_flat.Context)``.
 
     Every other attribute is a capture: a number, or an array that is read by an index.
 

@@ -86,63 +86,61 @@ def metric(
     Parameters
     ----------
     function : function or class, optional
-        Given when the decorator stands without parentheses. A class may hold the functions ``update(x, y, acc, ctx)``
-        and ``finalize(acc, ctx)``, without ``self``; or 1 to 6 typed fields (``total: np.float32 = 0``) which are the
-        accumulator, and the methods ``update(self, x, y, ctx)`` that changes them, ``finalize(self, ctx)`` that returns
-        the distance, and, where the fields start with what is computed of captures, ``init(self, ctx)``.
+        Passed if the decorator has no parentheses. A class may hold the functions ``update(x, y, acc, ctx)`` and
+        ``finalize(acc, ctx)``, without ``self``. Or it has 1 to 6 typed fields (``total: np.float32 = 0``), which are
+        the accumulator, and methods: ``update(self, x, y, ctx)`` changes the fields, ``finalize(self, ctx)`` returns
+        the distance, and the optional ``init(self, ctx)`` computes the start values of fields.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
     initial : float or int, or a tuple of 2 to 6, default 0.0
-        The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN. A tuple, or a
-        NamedTuple, makes an accumulator of several fields: `acc` is such a tuple, the function returns one, and
-        `finalize` makes the distance of it.
+        The accumulator before the first dimension. It may be ``math.inf`` or ``-math.inf``, but not NaN. A tuple or a
+        NamedTuple makes an accumulator of several fields: `acc` is such a tuple, the function returns one, and
+        `finalize` computes the distance from it.
     coarse_metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, default "sqeuclidean"
-        What ranks the lists of the index before those that are probed are scanned. Choose what is
-        closest to the metric: the nearest rows are found only in lists that are probed.
+        Ranks the lists of the index before the scan. Choose the one that is closest to the metric, because rows are
+        found only in the probed lists.
     captures : mapping of str to number or array, optional
-        Values that the function reads. A number becomes a scalar. What an axis of an array (of at most three) stands
-        for follows from its index: ``ctx.w[ctx.dim]`` has one entry a dimension of the vectors, ``ctx.age[ctx.row]``
-        one an id, ``ctx.w[ctx.query, ctx.dim]`` one a query and dimension, and an axis that other numbers index
-        (``ctx.table[i]``) as many as the array has; :func:`capture` says it where this is not meant. An array keeps its
-        dtype, and a function reads integers of 8 and 16 bits as int32, float16 and bfloat16 as float32, all others as
-        they are; a Python int becomes int32, a float float32 (docs/use/captures.md has the table). Arrays on
-        the host are copied. **The copy is taken now**: later changes to an array do not matter, see
-        :meth:`Metric.bind`. Arrays on a device are used where they are: keep them as they are. What is computed with a
-        float64 capture is float64, several
-        times slower; NumPy's arrays are float64 unless one says otherwise.
+        Values that the function reads. A number becomes a scalar. An array has at most three axes, and the index of an
+        axis decides its length: ``ctx.w[ctx.dim]`` has one entry per dimension of the vectors, ``ctx.age[ctx.row]`` one
+        per id, ``ctx.w[ctx.query, ctx.dim]`` one per query and dimension. An axis with another index (``ctx.table[i]``)
+        keeps the length of the array; :func:`capture` states other lengths. An array keeps its dtype. The function
+        reads integers of 8 and 16 bits as int32, float16 and bfloat16 as float32, and other types unchanged. A Python
+        int becomes int32, a float float32. Arrays on the host are copied **now**, so later changes have no effect, see
+        :meth:`Metric.bind`. Arrays on a device are used there: do not change them. A formula with a float64 capture is
+        computed in float64, several times slower; NumPy arrays are float64 by default.
     symbol_name : str, optional
         Name of the metric in artifacts; default: the function's.
     forceinline : bool, default True
-        Taken for code that was written for cuVS; hooks are always inlined, so False is refused.
+        Accepted for code that was written for cuVS. Hooks are always inlined, so False is refused.
     finalize : function, optional
-        ``finalize(acc, ctx)`` gives the distance that is ranked and reported; ``math.sqrt`` and the like are taken as
-        they are. Default: the accumulator.
+        ``finalize(acc, ctx)`` returns the distance that is ranked and reported. ``math.sqrt`` and other functions of
+        one number work, too. Default: the accumulator.
     numerics : {"strict", "reassociate"}, default "strict"
-        "reassociate" lets a search add up parts of the dimensions side by side and join them by `combine`, which
-        answers few queries of long vectors faster on a GPU; distances may then differ in their last digits between
-        searches of few and of many queries, and between GPU and CPU.
+        "reassociate" lets a search compute parts of the dimensions side by side and join them by `combine`. A GPU then
+        answers few queries of long vectors faster. The last digits of distances may differ between small and large
+        batches, and between GPU and CPU.
     combine : function, optional
         ``combine(acc, other)`` or ``combine(acc, other, ctx)`` joins the accumulators of two parts of the dimensions,
-        each of which began with `initial`. With "reassociate" only, and needed only where the compiler cannot tell it:
-        of sums, products, least and greatest values it can, and else warns.
+        each of which began with `initial`. It needs "reassociate". Default: the compiler infers it for sums, products,
+        minima and maxima, and warns if it cannot.
     dtype : dtype, default float32
         Type of `x` and `y` in the function: float32, float64, int32 or uint32. Vectors are converted to it
         exactly.
     accumulator : dtype, or a tuple of them, optional
-        Type of `acc`, or of its fields: float32, float64, int32, uint32 or int64. Default: `dtype`; of a field that
-        starts with a NumPy scalar, or is annotated with such a type in a NamedTuple, that.
+        Type of `acc`, or of its fields: float32, float64, int32, uint32 or int64. Default: the NumPy type of a field's
+        initial value, or of its annotation in a NamedTuple; else `dtype`.
     elements : iterable of dtype, optional
-        Types of vectors that the metric accepts, of float32, float16, bfloat16, int8, uint8 and "bits" (of
-        :class:`annudf.PackedBits`: coordinates are 0 and 1). Default: all, or int8, uint8 and "bits" if `dtype` is an
-        integer.
+        Types of vectors that the metric accepts: float32, float16, bfloat16, int8, uint8 and "bits"
+        (:class:`annudf.PackedBits`, with coordinates 0 and 1). Default: all, or int8, uint8 and "bits" if `dtype` is an
+        integer type.
     coarse_order : {"min", "max"}, optional
-        Which end of the coarse metric is probed; default: its own ("min" for distances, "max" for
-        "inner_product"). ``"max"`` with "sqeuclidean" probes the farthest lists.
+        Which end of the coarse metric is probed. Default: "min" for distances, "max" for "inner_product". ``"max"``
+        with "sqeuclidean" probes the farthest lists.
     allow_non_finite : bool, default False
         Whether captures may be infinite or NaN.
     missing_values : bool, default False
-        Whether the function knows what to do with coordinates that are missing: NaN, for which ``math.isnan(x)`` asks.
-        It may then search an index that was built with ``missing_values=True``, which other metrics may not.
+        Whether the function handles missing coordinates, which are NaN (``math.isnan(x)``). Only such a metric may
+        search an index that was built with ``missing_values=True``.
 
     Returns
     -------
@@ -156,20 +154,20 @@ def metric(
     CaptureError
         A capture cannot be used.
     UnsupportedError
-        The function uses syntax, functions of NumPy or attributes of ``ctx`` that a metric cannot, or takes other
-        arguments; the message has its file, line and column.
+        The function takes other arguments, or uses syntax, functions of NumPy or attributes of ``ctx`` that a metric
+        cannot use; the message has file, line and column.
     CompileError
         At the first use: the function breaks a rule.
 
     Warns
     -----
     UserWarning
-        The function, or `finalize`, never reads `acc`, so only the last dimension, or none, would count. An argument
-        that is called ``_acc`` says that this is meant.
+        The function, or `finalize`, never reads `acc`, so only the last dimension, or none, counts. Name the argument
+        ``_acc`` to silence the warning.
 
     Notes
     -----
-    The globals and helpers that the function reads are looked at when the metric is first compiled.
+    Globals and helpers are read when the metric is first compiled.
 
     Examples
     --------

@@ -25,7 +25,7 @@ ABI = "rapids.cuvs.ivf_flat.metric.v1"
 
 @dataclass(frozen=True)
 class UDFCapture:
-    """Where the array of a capture lies.
+    """The array of a capture on a device.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class UDFCapture:
     pointer : int
         Address of the first entry.
     owner : object
-        Keeps the array alive; no part of what the capture is.
+        An object that keeps the array alive. It is not part of the capture.
     """
 
     name: str
@@ -108,9 +108,9 @@ class _UdfDefinition(ArtifactDefinition):
 class DeviceUDF(MetricSource):
     """Code of a metric for a GPU, and where its capture lies.
 
-    It is taken wherever a metric is, ``SearchParams(metric=udf)``, as what :meth:`metric` gives. It has the attributes
-    of the descriptor of cuVS's proof of concept, which can be read from it, and :meth:`of` takes any object that has
-    them. Code in a descriptor is trusted, as CUDA source is.
+    A descriptor is accepted in place of a metric: ``SearchParams(metric=udf)``. It has the attributes of the descriptor
+    of cuVS's proof of concept, and :meth:`of` accepts any object with these attributes. Code in a descriptor is
+    trusted, like CUDA source.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class DeviceUDF(MetricSource):
     cache_key : str
         Names the code; the same in every process, wherever captures lie.
     target : str
-        ``"sm_90"``, what LTO-IR was made for; empty: what its header says.
+        Architecture of LTO-IR, such as ``"sm_90"``; empty: that in its header.
     """
 
     abi: str
@@ -179,14 +179,14 @@ class DeviceUDF(MetricSource):
 
     @classmethod
     def of(cls, udf: Any) -> DeviceUDF:
-        """Any object that has the attributes of a descriptor, as one of annudf's.
+        """Makes a descriptor of any object with the attributes of a descriptor.
 
         Raises
         ------
         ArgumentError
-            One is missing or of another type.
+            An attribute is missing or has another type.
         InputError
-            It can be no descriptor of that ABI.
+            The object is not a descriptor of that ABI.
         """
         if isinstance(udf, cls):
             return udf
@@ -220,20 +220,20 @@ class DeviceUDF(MetricSource):
         Parameters
         ----------
         metric : Metric
-            That needs no more than the ABI has: rules R1 to R14 name what it has no place for.
+            A metric that keeps rules R1 to R14, the limits of that ABI.
         arch : str or int
             ``"sm_90"`` or 90; the code serves newer ones too.
         symbol_name : str, optional
             Default: ``annudf_metric_`` and the metric's name.
         captures : dict of str to device array, optional
-            The one that is left, with as many entries as the vectors of the index have dimensions.
+            The capture that is not baked in, with one entry per dimension of the index.
         inline_captures : str, optional
-            What is baked in, as ``annudf compile --inline-captures`` takes it.
+            Values to bake in, in the syntax of ``annudf compile --inline-captures``.
 
         Raises
         ------
         CompileError
-            The metric needs more.
+            The metric breaks one of the rules.
         ArgumentError, DeviceError
             A capture is missing, too short, or not on a device.
         """

@@ -29,7 +29,7 @@ _MOST_LINES = 40
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The accumulator of a query and a row after each dimension, made by :meth:`Metric.explain`; a table as text.
+    """The accumulator of a query and a row after each dimension, from :meth:`Metric.explain`. It prints as a table.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Explanation:
     accumulator : mapping of str to numpy.ndarray of shape (dim + 1,)
         Its fields by name, ``"acc"`` where it has one; entry 0 is after ``init``, entry ``d + 1`` after dimension d.
     distance : float
-        What finalize makes of the last.
+        The result of finalize.
     first_nan : int or str or None
-        The first dimension that turns a field NaN, ``"init"`` or ``"finalize"``; None where nothing is NaN.
+        The first dimension that turns a field NaN, or ``"init"`` or ``"finalize"``; None if nothing is NaN.
     """
 
     metric: str
@@ -103,8 +103,8 @@ class Explained:
         query, row : array of shape (dim,)
             Their element types are types that the metric accepts; a list is taken as float32. Coordinates may be NaN.
         query_number, row_id : int, optional
-            ``ctx.query`` and ``ctx.row``, by which captures are read. A metric with captures of queries or of rows asks
-            for them; default of others: 0.
+            ``ctx.query`` and ``ctx.row``. A metric with captures per query or per row needs them; otherwise the default
+            is 0.
         list_number : int, default 0
             ``ctx.list``.
 
@@ -120,7 +120,7 @@ class Explained:
         CompileError
             The metric breaks a rule.
         UnavailableError, InputError
-            The metric has no code for CPUs, as one of CUDA source.
+            The metric has no code for CPUs, such as a metric in CUDA source.
 
         Examples
         --------

@@ -14,28 +14,28 @@ from annudf._support.repr import of_whole
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether one thing is proved of a formula, and if it is not, why; true where it is.
+    """Whether one statement about a formula is proved, and why not; true in an ``if`` when it is.
 
-    ``str()`` of it says it in a sentence, with the line of the source where it is lost.
+    ``str()`` gives a sentence, with the source line that prevents the proof.
 
     Attributes
     ----------
     proved : bool or None
-        None where that is not recorded: compiled code tells of the formula's form alone.
+        None if that is not recorded: compiled code records only the form of the formula.
     text : str
-        What is proved, ``"terms >= 0 where w >= 0"``, or what is not.
+        The statement, such as ``"terms >= 0 where w >= 0"``.
     exact : bool
-        Whether it holds of what is computed, to the bit; else of the formula in real numbers.
+        Whether it holds for computed values, to the bit; otherwise for the formula in real numbers.
     value : str
         A sign is ``">= 0"`` or ``"<= 0"``, a monotone field ``"never falls"`` or ``"never grows"``; else empty.
     where : tuple of (str, str)
-        What it asks of every entry of captures, ``(("w", ">= 0"),)``.
+        Conditions on all entries of captures, ``(("w", ">= 0"),)``.
     why : str
-        The reason where it is not proved, or not recorded.
+        The reason why it is not proved, or not recorded.
     file : str
-        Where it is lost, or empty.
+        The source file that prevents the proof, or empty.
     line, column : int
-        The place there, counted from 1; 0 if unknown.
+        Place in the file, counted from 1; 0 if unknown.
     """
 
     proved: bool | None
@@ -79,16 +79,16 @@ class Form:
     text : str
         ``"w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y"``, ``"normalised: x y / sqrt(x^2 * y^2), finalize falls"``.
     coefficients : dict of str to str
-        Those that are not 0 by their power, ``{"x^2": "w[dim]", "x y": "-2 w[dim]", "y^2": "w[dim]"}``; ``"1"`` is that
-        of no power. Long expressions are shortened to ``"(...)"``; `data` has them whole.
+        The coefficients that are not 0, by power: ``{"x^2": "w[dim]", "x y": "-2 w[dim]", "y^2": "w[dim]"}``; ``"1"``
+        is the constant. Long expressions are shortened to ``"(...)"``; `data` has them in full.
     of_difference : bool
-        Whether x and y enter as the rounded x - y alone, so that a bound is as tight far from the origin.
+        Whether x and y are used only as the rounded x - y, so that bounds stay tight far from the origin.
     initial : float
         The accumulator before the first dimension.
     finalize : {"identity", "rises", "falls"}
-        How the distance goes with the accumulator.
+        How the distance follows the accumulator.
     data : dict
-        As manifests have it (docs/spec/artifact.md, "Forms"): expressions as nodes, and the rounding's bounds.
+        The form as in manifests (docs/spec/artifact.md, "Forms"): expressions as nodes, and bounds of the rounding.
     """
 
     text: str
@@ -117,7 +117,7 @@ class FieldProperties:
     Attributes
     ----------
     joined : Claim
-        The field is joined with terms by one operation, a sum or a maximum say; without it nothing else is.
+        The field is joined with terms by one operation, such as a sum or a maximum. Nothing else is proved without it.
     polynomial : Claim
         Its terms add up to a polynomial of degree 2 in x and y.
     coefficients : dict of str to str
@@ -129,7 +129,7 @@ class FieldProperties:
     sign : Claim
         Its terms are never negative, or never positive.
     monotone : Claim
-        No dimension makes it smaller, or none makes it larger: what a search needs to stop early.
+        No dimension makes it smaller, or no dimension makes it larger, so that a search may stop early.
     """
 
     joined: Claim
@@ -154,7 +154,7 @@ class FieldProperties:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What is proved of a metric's formula, and why the rest is not: :attr:`Metric.properties`.
+    """What is proved about a metric's formula, and why other statements are not: :attr:`Metric.properties`.
 
     ``print()`` shows all of it, with the lines of the source. docs/spec/numerics.md says what each claim means.
 
@@ -163,16 +163,15 @@ class Properties:
     name : str
         The metric's name.
     quadratic : Claim
-        The whole distance is a quadratic form, or a normalised one (cosine), by which searches run as products of
-        matrices.
+        The whole distance is a quadratic form, or a normalised form (cosine), so that searches run as matrix products.
     form : Form or None
         That form.
     fields : tuple of FieldProperties
-        One a field of the accumulator; none where they are not recorded.
+        One per field of the accumulator; empty if they are not recorded.
     symmetric, difference, sign, monotone : Claim
         The claim about all fields together.
     row_only_indexes : bool or None
-        Whether ``ctx.row`` is nothing but the index of captures with an entry a row; None where it is not recorded.
+        Whether ``ctx.row`` only indexes captures with one entry per row; None if that is not recorded.
     """
 
     name: str

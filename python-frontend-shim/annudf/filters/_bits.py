@@ -40,8 +40,8 @@ class Entries(NamedTuple):
 class Filter(ABC):
     """Which rows a search may find.
 
-    Bits (:class:`Prefilter`), code (:func:`annudf.filter`), all rows (:func:`no_filter`), or what ``&``, ``|``
-    and ``~`` make of them and of arrays of bool. It never changes.
+    A filter holds bits (:class:`Prefilter`), code (:func:`annudf.filter`), all rows (:func:`no_filter`), or a
+    combination of them and of arrays of bool by ``&``, ``|`` and ``~``. It never changes.
     """
 
     # NumPy leaves `array & filter` to the filter, and does not join it with every entry.
@@ -89,7 +89,7 @@ class Filter(ABC):
 
 
 class Prefilter(Filter):
-    """A bit for every id, set where the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
+    """A bit for every id, set if the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
 
     It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids. It can be pickled.
     """
@@ -105,7 +105,7 @@ class Prefilter(Filter):
 
     @property
     def n_bits(self) -> int:
-        """Number of ids that it says something of: 0 to ``n_bits - 1``."""
+        """Number of ids that it covers: 0 to ``n_bits - 1``."""
         return self._core.bits
 
     @property
@@ -240,7 +240,7 @@ def _operand(other: Any) -> Filter | None:
 
 
 def no_filter() -> Filter:
-    """The filter that every row passes; a search with it is one without a filter.
+    """The filter that every row passes; a search with it equals a search without a filter.
 
     Examples
     --------
@@ -258,10 +258,10 @@ def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | N
     Parameters
     ----------
     bitset : array of uint32, shape (n_words,)
-        Bit ``i % 32`` of word ``i // 32`` is set where the row of id ``i`` may be found. On the host or on a device;
-        it is copied to the host, which waits for its stream.
+        Bit ``i % 32`` of word ``i // 32`` is set if the row with id ``i`` may be found. An array on a device is copied
+        to the host, and the call waits for its stream.
     n_bits : int, optional
-        Bits that count, from 1 to ``32 * n_words``. Default: all.
+        Number of bits to use, from 1 to ``32 * n_words``. Default: all.
     resources : Resources, optional
         Stream of a device array.
 
@@ -293,8 +293,8 @@ def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
     Parameters
     ----------
     mask : array of bool, shape (n_ids,)
-        True where the row of that id may be found. On the host or on a device; it is copied to the host, which waits
-        for its stream.
+        True if the row with that id may be found. An array on a device is copied to the host, and the call waits for
+        its stream.
     resources : Resources, optional
         Stream of a device array.
 

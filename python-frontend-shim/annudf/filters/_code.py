@@ -46,12 +46,12 @@ _KEPT = 4
 
 
 class CodeFilter(Filter):
-    """Rows that a function of the user's own keeps, with values bound to its captures.
+    """A filter that is a function, with values bound to its captures.
 
-    Made by :func:`filter` and :func:`load_filter`.
+    :func:`filter` and :func:`load_filter` make it.
 
-    It never changes: :meth:`bind` gives another one that shares the compiled code. ``a & b``, ``a | b`` and ``~a`` join
-    it with other filters. It may be used by many threads at once, and pickled as a metric can be.
+    It never changes: :meth:`bind` returns another filter that shares the compiled code. ``a & b``, ``a | b`` and ``~a``
+    join filters. Many threads may use it at once, and it can be pickled like a metric.
 
     Calling it calls the function in plain Python, with any object as `ctx`.
     """
@@ -81,7 +81,7 @@ class CodeFilter(Filter):
         return self.__wrapped__(ctx)
 
     def bind(self, /, **captures: Any) -> CodeFilter:
-        """The same filter with other values; nothing is compiled, but what it keeps is computed anew.
+        """The same filter with other values. Nothing is compiled; its bits are computed again.
 
         Parameters
         ----------
@@ -197,19 +197,19 @@ def filter(
     symbol_name: str | None = None,
     allow_non_finite: bool = False,
 ) -> CodeFilter | Callable[[Callable[[Any], Any]], CodeFilter]:
-    """Makes a filter of a function ``f(ctx)`` that says of a row whether a search may find it.
+    """Makes a filter of a function ``f(ctx)`` that says whether a search may find a row.
 
     ``ctx.row`` is the id of the row, ``ctx.list`` the number of its list, ``ctx.dims`` the number of dimensions, and
-    captures are read as in a metric: ``ctx.price[ctx.row]`` is an entry of an array with one entry an id. The function
-    is compiled and verified as a metric is, on CPU and GPU. What it keeps is computed once for an index and the values
-    of its captures, before any distance, so a search with it costs what one with a Prefilter costs.
+    captures are read as in a metric: ``ctx.price[ctx.row]`` reads an array with one entry per id. The function is
+    compiled and verified like a metric, for CPU and GPU. Its bits are computed once for an index and the values of its
+    captures, before any distance. A search with it then costs as much as with a Prefilter.
 
     Parameters
     ----------
     function : function, optional
-        Given when the decorator stands without parentheses. It returns True or False.
+        Passed if the decorator has no parentheses. It returns True or False.
     captures : mapping of str to number or array, optional
-        As in :func:`metric`; also what is said there of extents, dtypes and copies holds.
+        As in :func:`metric`, with the same extents, dtypes and copies.
     symbol_name : str, optional
         Name of the filter in messages; default: the function's.
     allow_non_finite : bool, default False
