@@ -47,12 +47,12 @@ def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 
 
 def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] | None:
-    """Prints versions, what was found and what is missing for what.
+    """Prints versions, what was found, and what each missing part is needed for.
 
     Parameters
     ----------
     mode : {"stdout", "dicts"}, default "stdout"
-        "dicts" gives a dictionary instead, as ``numpy.show_config`` does.
+        "dicts" returns a dictionary instead, as ``numpy.show_config`` does.
     """
     from annudf.errors import ArgumentError
 

@@ -17,16 +17,16 @@ from annudf.errors import ArgumentError, DeviceError, DtypeError
 
 
 class PackedBits:
-    """Vectors of bits, eight to a byte, for whatever takes vectors: ``build``, ``extend``, ``search``, ``knn``, ....
+    """Vectors of bits, eight to a byte, for all functions of vectors: ``build``, ``extend``, ``search``, ``knn``, ....
 
     A metric sees each bit as a coordinate, 0 or 1, and `dim` counts bits.
 
     Parameters
     ----------
     array : array of shape (n_rows, n_bytes) or (n_rows, dim)
-        uint8: the bits, coordinate i of a row being bit i % 8 of byte i // 8, the lowest first. That is how FAISS keeps
-        binary vectors and what ``numpy.packbits(..., bitorder="little")`` gives. It stays where it is, in host or
-        device memory. Or bool: truth values, which are packed; `dim` must be a multiple of 8.
+        uint8 or bool. In uint8, coordinate i of a row is bit i % 8 of byte i // 8, the lowest first, as in FAISS and
+        ``numpy.packbits(..., bitorder="little")``; the array is not copied. An array of bool is packed; its `dim` must
+        be a multiple of 8.
 
     Raises
     ------
@@ -71,17 +71,17 @@ class PackedBits:
 
     @property
     def array(self) -> Any:
-        """The bytes: the array as it was given, or what truth values were packed to."""
+        """The bytes: the given array of uint8, or the packed truth values."""
         return self._array
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and bits of a row."""
+        """Number of rows, and of bits per row."""
         return self._shape
 
     @property
     def dim(self) -> int:
-        """Bits of a row."""
+        """Number of bits per row."""
         return self._shape[1]
 
     def __len__(self) -> int:

@@ -63,7 +63,7 @@ def set_num_threads(count: int) -> None:
 
     Notes
     -----
-    Calls that run already keep their threads. Results do not depend on the number of threads.
+    Running calls keep their threads. Results do not depend on the number of threads.
     """
     number = check_int(count, "count", 0, MAX_THREADS, ", 0 for all cores")
     with _lock:
@@ -73,7 +73,7 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads builds and searches on the CPU use; 0: all cores."""
+    """The number of threads of builds and searches on the CPU; 0: all cores."""
     return _settings["threads"]
 
 

@@ -396,26 +396,26 @@ def cuda_source_metric(
 ) -> Metric:
     """Makes a metric of CUDA C++ source; for GPUs only.
 
-    The source is compiled by NVRTC against a generated prototype, so a wrong signature is a compile error.
-    What it does is **trusted, not verified**. Sources that were written for cuVS, which define
-    ``compute_dist_udf_impl``, are taken as they are.
+    NVRTC compiles the source against a generated prototype, so a wrong signature is a compile error. The code is
+    **trusted, not verified**. Sources that were written for cuVS, which define ``compute_dist_udf_impl``, work
+    unchanged.
 
     Parameters
     ----------
     source : str or bytes
-        UTF-8.
+        Text of CUDA C++, in UTF-8.
     order, initial, coarse_metric, coarse_order, captures, allow_non_finite, missing_values
         As in :func:`metric`. Sources in the form of cuVS have no captures.
     symbol_name : str, default "cuda_source"
         Name of the metric in artifacts.
     dtype : dtype, optional
         Type of the coordinates in the source: float32, float64 or int32. Default: float32, float64 for an accumulator
-        of float64, and int32 for one of integers. A source in the form of cuVS is handed coordinates of just that type;
-        another is refused.
+        of float64, and int32 for an accumulator of integers. A source in the form of cuVS has the default; another type
+        is refused.
     accumulator : dtype, optional
         float32 (the default), float64, int32, uint32 or int64.
     elements : iterable of dtype, optional
-        Types of vectors that the metric accepts. Default: all that the type of the coordinates can hold.
+        Types of vectors that the metric accepts. Default: all types that the type of the coordinates can hold.
 
     Returns
     -------
@@ -426,9 +426,9 @@ def cuda_source_metric(
     ArgumentError
         An argument has none of the values above.
     CompileError
-        At the first use: NVRTC's diagnostics, at the lines of the source.
+        At the first use: NVRTC's diagnostics, with lines of the source.
     UnavailableError
-        At the first use: there is no NVRTC, or the metric is to search on the CPU.
+        At the first use: there is no NVRTC, or the search is on the CPU.
     """
     if not isinstance(source, (str, bytes)):
         raise ArgumentError(f"source is a {type(source).__name__}, it must be text of CUDA C++")

@@ -21,15 +21,15 @@ def load_metric(
     Parameters
     ----------
     path : path
-        What ends in ``.mlir`` is compiled at first use, everything else is an artifact. An artifact
-        holds code that is run: load it only from whom you would take a program.
+        A ``.mlir`` file is compiled at first use; every other file is an artifact. An artifact is a program: load it
+        only from people whose programs you would run.
     name : str, optional
-        Which metric of a text that holds several.
+        The metric to load from a text with several.
     allow_non_finite : bool, optional
         Whether captures may be infinite or NaN. Default: False.
     **captures : number or array
-        Values, as :meth:`Metric.bind` takes them; they can be bound later too, as must be those of captures that are
-        called `name` or `allow_non_finite`.
+        Values, as for :meth:`Metric.bind`; they can also be bound later. Captures with the name `name` or
+        `allow_non_finite` must be bound later.
 
     Returns
     -------
@@ -38,9 +38,9 @@ def load_metric(
     Raises
     ------
     ArgumentError
-        `name` or `allow_non_finite` is none.
+        `name` or `allow_non_finite` cannot be used.
     InputError
-        The file is not there, damaged, or no artifact.
+        The file is missing, damaged, or not an artifact.
     CompileError
         The text breaks a rule.
     CaptureError

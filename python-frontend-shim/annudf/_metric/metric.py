@@ -52,20 +52,18 @@ class MetricSource(ABC):
 
 
 class Metric(OnVectors, Explained):
-    """A distance of the user's own, with values bound to its captures.
+    """A distance that you write, with values bound to its captures.
 
-    Made by :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric`. It never changes:
-    :meth:`bind` gives another one that shares the compiled code. It is compiled at its first use, once
-    for each target (the host, or an architecture of GPUs), and found in the cache of artifacts
-    afterwards, also by other processes. It may be used by many threads at once.
+    :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric` make it. It never changes: :meth:`bind` returns
+    another metric that shares the compiled code. It is compiled at its first use, once for each target (the host, or an
+    architecture of GPUs). A cache on disk keeps the code, also for other processes. Many threads may use it at once.
 
-    A metric can be pickled: one of a module by its name, as functions are, and one of ``__main__``, of a notebook or of
-    a function with its compiled code and the values of its captures, so that processes that know nothing of
-    its source can search with it (multiprocessing, joblib, Dask, Ray). Load pickles only from whom you would take a
-    program.
+    A metric of a module is pickled by its name, as functions are. A metric of ``__main__``, a notebook or a function is
+    pickled with its compiled code and the values of its captures, so that other processes need no source
+    (multiprocessing, joblib, Dask, Ray). Load pickles only from people whose programs you would run.
 
-    Calling a metric with two vectors gives their :meth:`distance`. With the arguments of the Python function that it
-    was made from, that is called, in plain Python; so a test can step through it: ``weighted_l2(x, y, acc, ctx)`` with
+    A metric called with two vectors returns their :meth:`distance`. Called with the arguments of its Python function,
+    it runs that function in plain Python, so that a test can step through it: ``weighted_l2(x, y, acc, ctx)`` with
     numbers and any object as `ctx`.
 
     Attributes
@@ -112,7 +110,7 @@ class Metric(OnVectors, Explained):
 
     @property
     def coarse_metric(self) -> str:
-        """What ranks the lists before the scan: ``"sqeuclidean"``, ``"inner_product"`` or ``"cosine"``."""
+        """Ranks the lists before the scan: ``"sqeuclidean"``, ``"inner_product"`` or ``"cosine"``."""
         return METRIC_OF_COARSE[self._definition.coarse]
 
     @property
@@ -122,7 +120,7 @@ class Metric(OnVectors, Explained):
 
     @property
     def missing_values(self) -> bool:
-        """Whether it knows what to do with a coordinate that is NaN, a missing value."""
+        """Whether it handles a coordinate that is NaN, a missing value."""
         return self._definition.missing_values
 
     @property
@@ -136,11 +134,10 @@ class Metric(OnVectors, Explained):
         Parameters
         ----------
         **captures : number or array
-            Values by name, of the element type and the number of dimensions that the metric was made
-            with; integers become floats, and floats without a fraction become an integer scalar, if that
-            changes no value. They are copied now, so later changes to the arrays do not matter. An array on a device
-            that has the declared element type is neither copied nor checked: keep it as it is. Captures that are not
-            named keep their values.
+            Values by name, with the declared element type and number of axes. Integers become floats, and whole floats
+            become an integer scalar, if that changes no value. Values are copied now, so later changes to the arrays
+            have no effect. An array on a device with the declared element type is neither copied nor checked: do not
+            change it. Other captures keep their values.
 
         Returns
         -------
@@ -169,10 +166,10 @@ class Metric(OnVectors, Explained):
 
     @property
     def properties(self) -> Properties:
-        """What is proved of the formula, and at which line of yours and why the rest is not.
+        """What is proved about the formula, and which of your lines prevents other proofs.
 
-        Searches by a metric whose ``quadratic`` is proved run as products of matrices, with the same results to the
-        bit. Nothing is compiled for it. For a file ``.annudf`` only the form is known: its other claims are None.
+        If ``quadratic`` is proved, searches run as matrix products, with the same results to the bit. No code is
+        generated for this. A ``.annudf`` file records only the form: its other claims are None.
 
         Returns
         -------
@@ -234,7 +231,7 @@ class Metric(OnVectors, Explained):
         return self._definition.lower("ptx", parse_arch(arch) if arch else "").decode()
 
     def ltoir(self, arch: str | int = "") -> bytes:
-        """LTO-IR of the hooks, as nvJitLink takes it.
+        """LTO-IR of the hooks, the input of nvJitLink.
 
         Parameters
         ----------
@@ -270,7 +267,7 @@ class Metric(OnVectors, Explained):
         return self._definition.artifact([*targets, *self._definition.hosts])
 
     def inspect(self) -> str:
-        """What is in the artifact, for people: hooks, types, captures, payloads, tools."""
+        """The content of the artifact as text: hooks, types, captures, payloads, tools."""
         return self.artifact().describe(self.name)
 
     def save(self, path: str | os.PathLike[str], archs: Iterable[str | int] | str | int | None = None) -> None:
@@ -293,7 +290,7 @@ class Metric(OnVectors, Explained):
         *,
         arch: str | int | None = None,
     ) -> None:
-        """Compiles and links the metric, so that no search waits for that.
+        """Compiles and links the metric, so that no search waits for it.
 
         Kernels for GPUs stay in the cache on disk (``ANNUDF_CACHE_DIR``), where other processes find them.
 
@@ -304,8 +301,8 @@ class Metric(OnVectors, Explained):
         resources : Resources, optional
             ``Resources(device="cuda")`` prepares searches on a GPU; default: on the CPU.
         arch : str or int, optional
-            Instead of a device an architecture of GPUs, ``"sm_90"`` or 90, which need not be here: in an image that
-            is built without one, say.
+            An architecture of GPUs, ``"sm_90"`` or 90, instead of a device. No GPU is needed, for example to build an
+            image.
 
         Raises
         ------
@@ -314,7 +311,7 @@ class Metric(OnVectors, Explained):
         CompileError
             The metric breaks a rule.
         UnavailableError
-            There is no such device, or a library is missing; with `arch` also that the cache is off or no use.
+            There is no such device, or a library is missing. With `arch` also: the cache is off or cannot be used.
         """
         from annudf import _core
         from annudf.common import check_resources

@@ -44,7 +44,7 @@ class OnVectors:
         return _Pairs(cast("Metric", self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The distance of two vectors; with other arguments what the plain Python function gives."""
+        """The distance of two vectors; with other arguments the result of the plain Python function."""
         if len(args) == 2 and not kwargs and self._noun == "metric":
             return self.distance(*args)
         if self.__wrapped__ is None:
@@ -54,16 +54,15 @@ class OnVectors:
     def distance(self, a: Any, b: Any) -> float:
         """The distance of a vector to another, on the CPU.
 
-        Libraries that take a function of two vectors take this one: ``DBSCAN(metric=weighted.distance)``,
-        ``cdist(X, Y, weighted.distance)``. A call costs microseconds, so where many are wanted :meth:`pairwise` is
-        hundreds of times as fast.
+        Libraries that accept a function of two vectors accept this method: ``DBSCAN(metric=weighted.distance)``,
+        ``cdist(X, Y, weighted.distance)``. For many distances :meth:`pairwise` is far faster.
 
         Parameters
         ----------
         a, b : array of shape (dim,)
-            `a` is the first argument of the metric, the query; `b` is row 0. A dtype that the metric accepts is taken
-            as it is, other numbers are rounded to float32. A metric that does not accept float32 gets one of its own
-            dtypes that holds them exactly.
+            `a` is the first argument of the metric, the query; `b` is row 0. A dtype that the metric accepts is used
+            unchanged; other numbers are rounded to float32. If the metric does not accept float32, the vectors become
+            one of its dtypes that holds them exactly.
 
         Returns
         -------
@@ -93,13 +92,12 @@ class OnVectors:
         Parameters
         ----------
         X : array of shape (m, dim)
-            Lists and NumPy arrays are converted as :meth:`distance` converts them; other arrays are taken as
-            :func:`annudf.distance.pairwise_distance` takes them.
+            Lists and NumPy arrays are converted as by :meth:`distance`, other arrays as by
+            :func:`annudf.distance.pairwise_distance`.
         Y : array of shape (n, dim), optional
             Default: `X`.
         dtype : {None, float32, float64}, default None
-            Type of the result. Distances are computed as a search computes them, and rounded to float32; float64 holds
-            the same values.
+            Type of the result. Distances are those of a search, rounded to float32; float64 holds the same values.
 
         Returns
         -------

@@ -38,19 +38,18 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 def set_log_level(level: int | str) -> None:
-    """Sets what the logger ``annudf`` lets through, and shows it on standard error.
+    """Sets the level of the logger ``annudf``, and shows its messages on standard error.
 
     Parameters
     ----------
     level : int or str
-        A level of :mod:`logging`, e.g. ``"DEBUG"`` or ``logging.INFO``. At DEBUG every compilation
-        and link is told with its time, what the cache of artifacts found, and of each search on a CPU
-        how many rows it computed.
+        A level of :mod:`logging`, e.g. ``"DEBUG"`` or ``logging.INFO``. At DEBUG the logger reports the time of each
+        compilation and link, hits of the artifact cache, and the number of rows that each search on a CPU computed.
 
     Notes
     -----
-    Warnings are shown without this call too. If the program has configured :mod:`logging` (the root logger has
-    handlers), no second handler is installed.
+    Warnings are shown without this call, too. No second handler is installed if the program has configured
+    :mod:`logging` (the root logger has handlers).
     """
     if isinstance(level, str):
         if level.upper() not in _LEVELS:

@@ -19,13 +19,13 @@ def load_filter(
     Parameters
     ----------
     path : path
-        As of :func:`load_metric`, also what is said there of whom to load code from.
+        As for :func:`load_metric`: load code only from people whose programs you would run.
     name : str, optional
-        Which filter of a text that holds several.
+        The filter to load from a text with several.
     allow_non_finite : bool, optional
         Whether captures may be infinite or NaN. Default: False.
     **captures : number or array
-        Values, as :meth:`CodeFilter.bind` takes them; else as of :func:`load_metric`.
+        Values, as for :meth:`CodeFilter.bind`; otherwise as for :func:`load_metric`.
 
     Returns
     -------

@@ -23,16 +23,16 @@ def save(
     *,
     progress: bool | None = None,
 ) -> None:
-    """Writes an index to a file, whole or not at all.
+    """Writes an index to a file, completely or not at all.
 
     Parameters
     ----------
     filename : path
     index : Index
     include_dataset : bool, default True
-        Taken for code that was written for cuVS; the vectors are always written, so False is refused.
+        Accepted for code that was written for cuVS. The vectors are always written, so False is refused.
     resources : Resources, optional
-        Not used: what is on a GPU alone is copied to the host by itself.
+        Not used. Lists on a GPU are copied to the host.
     progress : bool, optional
         As in :func:`build`.
 
@@ -41,12 +41,11 @@ def save(
     UnavailableError
         The file cannot be written.
     KeyboardInterrupt
-        Ctrl-C; a file that was there before is as it was. Where it comes too late for that, the call returns, and its
-        caller is interrupted.
+        Ctrl-C. An earlier file is unchanged; or the new file is complete, and the exception is raised after the call.
 
     Notes
     -----
-    The file knows what the lists are ranked by, so "euclidean" is loaded as "sqeuclidean"; say
+    The file records only the ranking of the lists, so "euclidean" is loaded as "sqeuclidean". Use
     ``load(filename, metric="euclidean")``.
     """
     check_index(index)
@@ -82,10 +81,10 @@ def load(
     ----------
     filename : path
     resources : Resources, optional
-        Not used: it is read into host memory.
+        Not used. The index is read into host memory.
     metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
-        What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean",
-        "inner_product" or "cosine", whichever the lists were clustered by.
+        The metric of :func:`search`, unless its parameters name another. Default: "sqeuclidean", "inner_product" or
+        "cosine", by which the lists were clustered.
 
     Returns
     -------
@@ -94,9 +93,9 @@ def load(
     Raises
     ------
     InputError
-        The file is not there, damaged, or no index.
+        The file is missing, damaged, or not an index.
     ArgumentError
-        The metric does not fit what the lists were clustered by.
+        The metric does not fit the metric that clustered the lists.
     """
     from annudf import _core
 

@@ -32,38 +32,38 @@ def knn_merge_parts(
     k: int | None = None,
     order: Literal["min", "max"] = "min",
 ) -> tuple[Any, Any]:
-    """Joins what searches of several parts of the rows have found: the `k` best of all parts for each query.
+    """Joins the results of searches of several parts of the rows: the `k` best of all parts for each query.
 
     Parameters
     ----------
     in_distances : array of shape (n_parts, n_queries, n_found) or (n_parts * n_queries, n_found)
-        float32, of one part after the other, in any order within `n_found`. NaN is no result.
+        float32, one part after the other, in any order within `n_found`. NaN means no result.
     in_neighbors : array of the same shape
-        int64 ids; one below 0 is no result.
+        int64 ids; an id below 0 means no result.
     distances, neighbors : array of shape (n_queries, k), optional
-        Where the results are written.
+        Arrays for the results.
     translations : sequence of n_parts int, optional
-        0 or above; added to the ids of each part, so that rows which a part numbers from 0 have ids of their own.
-        Needed with two dimensions, as it says how many parts there are.
+        Numbers from 0, added to the ids of each part, so that rows which each part numbers from 0 get different ids.
+        Required with two dimensions, because its length is the number of parts.
     resources : Resources, optional
         The stream for device arrays.
     k : int, optional
         Default: the columns of `distances` or `neighbors`, else `n_found`.
     order : {"min", "max"}, default "min"
-        Which distances are the best, as of :attr:`annudf.ivf_flat.Metric.order`.
+        Which distances are best, as :attr:`annudf.ivf_flat.Metric.order`.
 
     Returns
     -------
     distances, neighbors : array of shape (n_queries, k)
-        The best first; equal distances by id, the lower first. Where there are fewer than `k` the rest has the id -1
-        and the worst distance (inf, or -inf for order "max"). An id that several parts have is there as often. The
-        arrays are of the library of `in_distances` and on its device, where the merge is only enqueued.
+        The best first; equal distances by id, the lower first. If there are fewer than `k` results, the remaining ones
+        have the id -1 and the worst distance (inf, or -inf for order "max"). An id of several parts appears several
+        times. The arrays belong to the library of `in_distances` and are on its device, where the merge is only
+        enqueued.
 
     Raises
     ------
     DtypeError, DeviceError, ArgumentError
-        An argument cannot be used, or a translation takes an id beyond the largest int64 (on a device ids are not
-        looked at).
+        An argument cannot be used, or a translation moves an id beyond the largest int64 (not checked on a device).
     UnavailableError
         A driver or memory is missing.
 

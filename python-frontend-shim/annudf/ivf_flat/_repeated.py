@@ -49,16 +49,16 @@ def radius_neighbors(
     search_params, index, queries, resources, filter
         As for :func:`search`.
     radius : float
-        Rows whose distance is no worse are found: no larger, or for a metric of order "max" no smaller. It is a
-        distance of the metric as the search reports it: of "sqeuclidean", the default, the **square** of a length. It
-        may be negative, as inner products are; of a metric that is never negative such a radius finds nothing.
+        The largest distance to find, or with order "max" the smallest. It is a distance as a search reports it: for
+        "sqeuclidean", the default, the **square** of a length. It may be negative, as inner products may be. With a
+        metric that is never negative, a negative radius finds nothing.
     return_stats : bool, default False
-        As for :func:`search`: times and rows are sums over the searches that it took.
+        As for :func:`search`. Times and rows are sums over all searches of the call.
 
     Returns
     -------
     distances : array of shape (n_queries,) of arrays
-        float32, the best first; those of the metric, as `radius`.
+        float32, the best first.
     neighbors : array of shape (n_queries,) of arrays
         int64 ids.
     stats : SearchStats
@@ -77,9 +77,9 @@ def radius_neighbors(
 
     Notes
     -----
-    It searches with a larger k until no query has its last neighbour within the radius, so it needs room for as many
-    results a query as the query with the most of them has, up to four times that. Queries on a device are copied to
-    the host, and searched for on that device. The arrays are NumPy's, whatever the queries are.
+    The call repeats the search with a larger k until no query has its last neighbour within the radius. For each query
+    it may need four times the memory of the largest result. Queries on a device are copied to the host, and searched on
+    that device. The results are NumPy arrays, whatever the queries are.
 
     Examples
     --------
