@@ -83,7 +83,8 @@ typedef enum annudf_payload_kind ANNUDF_ENUM_TYPE {
   ANNUDF_PAYLOAD_HOST = 1,  /**< LLVM bitcode for CPUs.                 */
   ANNUDF_PAYLOAD_MLIR = 2,  /**< The metric in the dialect, as bytecode. */
   /** LTO-IR of somebody else, which the metric calls; of a descriptor (annudf-c/DeviceUDF.h). */
-  ANNUDF_PAYLOAD_LINKED = 3
+  ANNUDF_PAYLOAD_LINKED = 3,
+  ANNUDF_PAYLOAD_PTX = 4 /**< PTX by LLVM, for GPUs of `arch` and newer. */
 } annudf_payload_kind;
 
 /** One of the codes of an artifact. Text lives as long as the artifact and is never NULL. */

@@ -70,6 +70,9 @@ typedef struct annudf_compile_options {
   /** Not 0: that the distance is a quadratic form, or only gets worse from dimension to dimension,
    * is not proved, and not told. */
   int32_t skip_form;
+  /** Who makes code for GPUs: "libnvvm" (also for NULL and ""), or "nvptx": LLVM, which needs no
+   * CUDA toolkit and makes PTX, for the oldest architecture where `archs` has none. */
+  const char *device_backend;
 } annudf_compile_options;
 
 /** Compiles text of the dialect; MLIR bytecode is refused.
@@ -101,6 +104,7 @@ typedef struct annudf_lower_options {
    */
   const char *target_abi;
   const char *symbol; /**< Name of the function of the latter; NULL or "": "annudf_metric_NAME". */
+  const char *device_backend; /**< As annudf_compile_options; "nvptx" makes ptx only. */
 } annudf_lower_options;
 
 /** Verifies text of the dialect and stops at one stage of its way to a GPU, to look at.

@@ -75,6 +75,10 @@ Payload Payload::ltoIr(int sm, std::string suffix, Producer producer, std::strin
   return payload;
 }
 
+Payload Payload::ptx(int sm, Producer producer, std::string bytes) {
+  return linked(PayloadKind::Ptx, sm, "", std::move(producer), std::move(bytes));
+}
+
 Payload Payload::linkedLtoIr(int sm, std::string suffix, Producer producer, std::string bytes) {
   return linked(PayloadKind::LinkedLtoIr, sm, std::move(suffix), std::move(producer),
                 std::move(bytes));
@@ -107,14 +111,23 @@ std::string Payload::arch() const {
   return isDeviceCode() ? "sm_" + std::to_string(sm) + suffix : triple;
 }
 
-const Payload *Artifact::findLtoIr(int smVersion) const {
+static const Payload *newestFor(const Artifact &artifact, PayloadKind kind, int smVersion) {
   const Payload *best = nullptr;
-  for (const Payload &payload : payloads)
+  for (const Payload &payload : artifact.payloads)
     // A suffix (sm_90a) ties code to one architecture: it never serves another.
-    if (payload.kind == PayloadKind::LtoIr && payload.sm <= smVersion &&
+    if (payload.kind == kind && payload.sm <= smVersion &&
         (payload.suffix.empty() || payload.sm == smVersion) && (!best || payload.sm > best->sm))
       best = &payload;
   return best;
+}
+
+const Payload *Artifact::findLtoIr(int smVersion) const {
+  return newestFor(*this, PayloadKind::LtoIr, smVersion);
+}
+
+const Payload *Artifact::findHooksOfGpu(int smVersion) const {
+  const Payload *ltoIr = findLtoIr(smVersion);
+  return ltoIr ? ltoIr : newestFor(*this, PayloadKind::Ptx, smVersion);
 }
 
 const Payload *Artifact::find(PayloadKind kind) const {

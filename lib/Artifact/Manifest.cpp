@@ -160,12 +160,13 @@ PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
   for (PayloadKind kind :
        {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
-        PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx, PayloadKind::LinkedCubin})
+        PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx, PayloadKind::LinkedCubin,
+        PayloadKind::Ptx})
     if (text == toString(kind))
       return kind;
   fields.fail("kind", "is " + inQuotes(text) +
                           ", which is none of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir, "
-                          "linked-ptx, linked-cubin");
+                          "linked-ptx, linked-cubin, ptx");
 }
 
 constexpr size_t kMaxPath = 4096, kMaxText = 255;
@@ -262,6 +263,8 @@ const char *toString(PayloadKind kind) {
     return "linked-ptx";
   case PayloadKind::LinkedCubin:
     return "linked-cubin";
+  case PayloadKind::Ptx:
+    return "ptx";
   }
   return "invalid";
 }

@@ -28,7 +28,7 @@ annudf_artifact *capi::makeArtifact(Artifact artifact, std::string bytes) {
   for (const Payload &payload : payloads)
     made->targets.push_back(payload.arch());
   for (size_t i = 0; i < payloads.size(); ++i)
-    if (payloads[i].kind == PayloadKind::LtoIr)
+    if (payloads[i].isHooksOfGpu())
       made->archs.push_back(made->targets[i].c_str());
   const Manifest &manifest = made->value.manifest;
   annudf_artifact_info &info = made->info;
@@ -136,6 +136,10 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     switch (entry.kind) {
     case PayloadKind::LtoIr:
       filled.kind = ANNUDF_PAYLOAD_LTOIR;
+      filled.arch = entry.sm;
+      break;
+    case PayloadKind::Ptx:
+      filled.kind = ANNUDF_PAYLOAD_PTX;
       filled.arch = entry.sm;
       break;
     case PayloadKind::HostBitcode:

@@ -35,6 +35,15 @@ std::string checkedText(const Call &call, const char *source, size_t size) {
   return text;
 }
 
+DeviceBackend deviceBackendOf(const Call &call, const char *name) {
+  if (!name || !*name)
+    return DeviceBackend::LibNvvm;
+  const std::optional<DeviceBackend> backend = parseDeviceBackend(name);
+  if (!backend)
+    call.refuse("device_backend is " + inQuotes(name) + "; the backends are " + kDeviceBackends);
+  return *backend;
+}
+
 } // namespace
 
 size_t annudf_diagnostics_count(const annudf_diagnostics *diagnostics) {
@@ -108,6 +117,7 @@ annudf_status annudf_compile(const char *source, size_t size, const char *origin
       options.hostBitcode = !fields.skip_host_bitcode;
       options.importFrontend = fields.import_frontend != 0;
       options.target.form = options.target.monotone = !fields.skip_form;
+      options.deviceBackend = deviceBackendOf(call, fields.device_backend);
       *artifact = makeArtifact(compileMetric(text, origin, options, nullptr, nullptr, &found));
     });
   });
@@ -147,6 +157,7 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
       if (fields.target_abi && *fields.target_abi)
         options.target.abi = fields.target_abi;
       options.target.symbol = textOf(fields.symbol);
+      options.deviceBackend = deviceBackendOf(call, fields.device_backend);
       *code = makeBuffer(lowerMetric(text, origin, stage->second, options, &found));
     });
   });

@@ -21,6 +21,7 @@
 #include "annudf/Frontend/Source.h"
 #include "annudf/Support/Printable.h"
 #include "annudf/Support/Threads.h"
+#include "annudf/Target/LibDevice.h"
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -132,6 +133,12 @@ public:
         return messages.fault();
       code = std::move(*bytes);
       return std::nullopt;
+    }
+    if (options.deviceBackend == DeviceBackend::Nvptx && stage != Stage::NvvmIr) {
+      if (stage != Stage::Ptx)
+        return Fault{ErrorKind::Usage, "the backend nvptx makes PTX and no LTO-IR"};
+      return compileByNvptx(versions.empty() ? supportedSmVersions().front() : versions.front(),
+                            target, shapeOfMetric(), code);
     }
     FailureOr<std::string> ir = translateToNvvmIr(*module, "", target);
     if (failed(ir))
@@ -269,6 +276,8 @@ private:
     SmallVector<int> versions;
     if (std::optional<Fault> fault = selectArchs(versions))
       return fault;
+    if (options.deviceBackend == DeviceBackend::Nvptx)
+      return addPtx(versions, artifact);
     auto nvvm = LibNvvm::load();
     if (!nvvm) {
       std::string why = llvm::toString(nvvm.takeError());
@@ -295,6 +304,30 @@ private:
       fault = linkCode(**nvvm, *ir, artifact);
     findings.timings.libnvvm = millisecondsSince(start);
     return fault;
+  }
+
+  /// PTX for each architecture, by LLVM alone.
+  std::optional<Fault> addPtx(ArrayRef<int> versions, Artifact &artifact) {
+    if (!linked->isEmpty())
+      return Fault{ErrorKind::Usage, "calls linked device code, which the backend nvptx does not "
+                                     "link; use the backend libnvvm"};
+    for (int sm : versions.empty() ? supportedSmVersions().take_front() : versions) {
+      std::string ptx;
+      if (std::optional<Fault> fault =
+              compileByNvptx(sm, options.target, shapeOf(artifact.manifest), ptx))
+        return fault;
+      artifact.payloads.push_back(Payload::ptx(sm, {"llvm", LLVM_VERSION_STRING}, std::move(ptx)));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Fault> compileByNvptx(int sm, const CodeTarget &target, const HookShape &shape,
+                                      std::string &code) {
+    FailureOr<std::string> ptx = translateToPtxByNvptx(*module, "", target, sm, shape);
+    if (failed(ptx)) // Math without libdevice is refused here too, by its name.
+      return messages.fault();
+    code = std::move(*ptx);
+    return std::nullopt;
   }
 
   /// The verifier knows all that hooks do, and nothing of what they call: then the artifact as
@@ -361,6 +394,12 @@ private:
     return nvvm.compile(ir, sm, stage == Stage::LtoIr ? DeviceCode::LtoIr : DeviceCode::Ptx);
   }
 
+  HookShape shapeOfMetric() {
+    return shapeOf(isa<ir::FunctionOp>(metric.getOperation())
+                       ? Manifest()
+                       : makeManifest(metric, options.target));
+  }
+
   HookShape shapeOf(const Manifest &manifest) {
     HookShape shape = {manifest.hookWidths(), manifest.hooks, /*asksForElement=*/false,
                        manifest.isFilter()};
@@ -422,6 +461,16 @@ std::string annudf::describeLibNvvm(std::string *searched) {
   if (nvvm)
     return "libNVVM " + (*nvvm)->release() + " (" + (*nvvm)->path() + ")";
   std::string why = llvm::toString(nvvm.takeError());
+  if (searched)
+    *searched = why;
+  return "";
+}
+
+std::string annudf::describeLibDevice(std::string *searched) {
+  auto device = libDevice("");
+  if (device)
+    return "libdevice " + (*device)->getBufferIdentifier().str();
+  std::string why = llvm::toString(device.takeError());
   if (searched)
     *searched = why;
   return "";

@@ -23,7 +23,7 @@ template <typename Range, typename Spell> std::string join(const Range &range, S
   return text.empty() ? "none" : text;
 }
 
-/// Whether this compiler makes such LTO-IR, given a libNVVM.
+/// Whether this compiler makes code for such a GPU, LTO-IR given a libNVVM.
 bool isMade(const Payload &payload) {
   return payload.suffix.empty() &&
          std::count(supportedArchs().begin(), supportedArchs().end(), payload.sm) > 0;
@@ -185,7 +185,9 @@ private:
              std::to_string(archs.back()) + (payload.suffix.empty() ? "" : ", without suffix,") +
              " and not for " + payload.arch();
     }
-    return withoutNvvm;
+    return withoutNvvm.empty() ? "the file has code of both libNVVM and LLVM's NVPTX, and one is "
+                                 "compared"
+                               : withoutNvvm;
   }
 
   static std::string nameOf(const Payload &payload) {
@@ -202,6 +204,8 @@ private:
       return "linked PTX for " + payload.arch();
     case PayloadKind::LinkedCubin:
       return "linked cubin for " + payload.arch();
+    case PayloadKind::Ptx:
+      return "PTX for " + payload.arch();
     }
     return "payload";
   }
@@ -232,10 +236,13 @@ VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string 
   options.target.form = artifact.manifest.form.has_value();
   options.target.monotone = artifact.manifest.monotone.has_value();
   for (const Payload &payload : artifact.payloads)
-    if (payload.kind == PayloadKind::LtoIr && isMade(payload))
+    if (payload.isHooksOfGpu() && isMade(payload)) {
       options.archs.push_back(payload.arch());
-    else if (payload.kind == PayloadKind::HostBitcode)
+      if (payload.kind == PayloadKind::Ptx)
+        options.deviceBackend = DeviceBackend::Nvptx;
+    } else if (payload.kind == PayloadKind::HostBitcode) {
       options.hostTriples.push_back(payload.triple);
+    }
   options.ltoIr = !options.archs.empty();
   options.hostBitcode = !options.hostTriples.empty();
   std::string withoutNvvm;

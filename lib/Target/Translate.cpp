@@ -13,7 +13,9 @@
 #include "annudf/Conversion/Passes.h"
 #include "annudf/Frontend/Diagnostics.h"
 #include "annudf/Frontend/Source.h"
+#include "annudf/Target/DeviceBackend.h"
 #include "annudf/Target/NVVMIR.h"
+#include "annudf/Target/Nvptx.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Pass/PassManager.h"
@@ -93,6 +95,34 @@ FailureOr<std::string> annudf::translateToDeviceBitcode(ModuleOp module, StringR
   return bitcodeOf(*lowered);
 }
 
+FailureOr<std::string> annudf::translateToPtxByNvptx(ModuleOp module, StringRef metric,
+                                                     const CodeTarget &target, int sm,
+                                                     const HookShape &shape) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> lowered =
+      lower(module, metric, target, buildToNVVMPipeline, context);
+  if (!lowered)
+    return failure();
+  auto fail = [&](llvm::Error error) {
+    return emitError(module.getLoc()) << llvm::toString(std::move(error));
+  };
+  const llvm::Function *function = lowered->getFunction(target.symbol);
+  const bool hasCapture = function && function->arg_size() > 3;
+  auto ptx = compileByNvptx(std::move(lowered), sm);
+  if (!ptx)
+    return fail(ptx.takeError());
+  if (target.isCuvsMetric()) {
+    if (llvm::Error error = checkCuvsPrototype(*ptx, target.symbol, hasCapture))
+      return fail(std::move(error));
+    return std::move(*ptx);
+  }
+  for (auto udf : module.getOps<ir::UdfOpInterface>())
+    if (metric.empty() || udf.getSymName() == metric)
+      if (llvm::Error error = checkDefinitions(*ptx, udf, shape))
+        return fail(std::move(error));
+  return std::move(*ptx);
+}
+
 llvm::Error annudf::checkDefinitions(StringRef ptx, ir::UdfOpInterface udf,
                                      const HookShape &shape) {
   if (auto function = dyn_cast<ir::FunctionOp>(udf.getOperation()))
@@ -115,6 +145,9 @@ struct Options {
   llvm::cl::opt<std::string> abi{"annudf-abi",
                                  llvm::cl::desc("ABI whose functions the metric becomes"),
                                  llvm::cl::init(ANNUDF_ABI_ID)};
+  llvm::cl::opt<std::string> backend{
+      "backend", llvm::cl::desc("Who makes PTX: libnvvm, or LLVM's nvptx without a CUDA toolkit"),
+      llvm::cl::init("libnvvm")};
   llvm::cl::opt<std::string> symbol{
       "symbol", llvm::cl::desc("Name of the function, where the ABI leaves it to the metric")};
 
@@ -165,6 +198,16 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   FailureOr<std::string> ir = translateToNvvmIr(module, options.metric, target);
   if (failed(ir))
     return failure();
+  const std::optional<DeviceBackend> backend = parseDeviceBackend(options.backend.getValue());
+  if (!backend)
+    return emitError(module.getLoc()) << "--backend=" << options.backend.getValue()
+                                      << ": there is no such backend; there are "
+                                      << kDeviceBackends;
+  if (backend == DeviceBackend::Nvptx) {
+    if (kind != DeviceCode::Ptx)
+      return emitError(module.getLoc()) << "--backend=nvptx makes PTX; use --annudf-to-ptx";
+    return translateToPtxByNvptx(module, options.metric, target, *sm, shapeOf(*ir, module));
+  }
   auto nvvm = LibNvvm::load();
   if (!nvvm)
     return fail(nvvm.takeError());

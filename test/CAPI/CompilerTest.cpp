@@ -46,6 +46,36 @@ TEST(CApiCompiler, LeavesTheFormOut) {
   EXPECT_NE(annudf_artifact_get(with)->contract, annudf_artifact_get(without)->contract);
 }
 
+TEST(CApiCompiler, MakesPtxWithoutLibNvvm) {
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.device_backend = "nvptx";
+  OwnedArtifact artifact;
+  ASSERT_EQ(outcome(compile(kMetric, &artifact, nullptr, &options)), "ok");
+  annudf_payload payload = {};
+  payload.size = sizeof payload;
+  ASSERT_EQ(annudf_artifact_payload(artifact, 0, &payload), ANNUDF_OK);
+  EXPECT_EQ(payload.kind, ANNUDF_PAYLOAD_PTX);
+  EXPECT_STREQ(payload.target, "sm_75");
+  EXPECT_STREQ(payload.producer, "llvm");
+  options.device_backend = "gpu";
+  EXPECT_EQ(outcome(compile(kMetric, &artifact, nullptr, &options)),
+            "usage: annudf_compile: device_backend is 'gpu'; the backends are libnvvm, nvptx");
+
+  annudf_lower_options lower = {};
+  lower.size = sizeof lower;
+  lower.arch = "sm_90";
+  lower.device_backend = "nvptx";
+  OwnedBuffer code;
+  ASSERT_EQ(outcome(annudf_lower(kMetric.data(), kMetric.size(), "test.mlir", "ptx", &lower, &code,
+                                 nullptr)),
+            "ok");
+  EXPECT_NE(textOf(code).find(".target sm_90"), std::string::npos) << textOf(code);
+  EXPECT_EQ(outcome(annudf_lower(kMetric.data(), kMetric.size(), "test.mlir", "ltoir", &lower, &code,
+                                 nullptr)),
+            "usage: the backend nvptx makes PTX and no LTO-IR");
+}
+
 /// The metric with one mistake: it divides integers on line 12.
 std::string wrongMetric() {
   std::string text = kMetric;

@@ -28,15 +28,6 @@ using namespace annudf::test;
 
 namespace {
 
-std::string asMetric(const std::string &ops, const std::string &helper) {
-  return helper +
-         "annudf.metric @m order(min) coarse(l2) elements(f32) {\n  annudf.init {\n"
-         "    %0 = arith.constant 0.0 : f32\n    annudf.yield %0 : f32\n  }\n"
-         "  annudf.update (%acc: f32, %x: f32, %y: f32) {\n"
-         "    %dim = annudf.index dim\n    %dims = annudf.index dims\n" +
-         ops + "    annudf.yield %result : f32\n  }\n}\n";
-}
-
 std::string asFunction(const std::string &ops, const std::string &helper) {
   return helper +
          "func.func @plain(%acc: f32, %x: f32, %y: f32, %dim: index, %dims: index) -> f32 {\n" +
@@ -67,7 +58,7 @@ private:
 
 /// Whether both lowerings agree on `samples` inputs.
 void compare(const std::string &ops, const std::string &helper, uint32_t seed, int samples = 200) {
-  HookJit hooks(compileText(asMetric(ops, helper), /*device=*/false));
+  HookJit hooks(compileText(metricOf(ops, helper), /*device=*/false));
   PlainJit plain(asFunction(ops, helper));
   ASSERT_EQ(plain.fault, "") << asFunction(ops, helper);
   Inputs inputs(seed);
@@ -82,7 +73,7 @@ void compare(const std::string &ops, const std::string &helper, uint32_t seed, i
                 (std::isnan(actual) && std::isnan(expected)))
         << "pipeline " << actual << ", plain lowering " << expected << " at acc=" << acc
         << " x=" << x << " y=" << y << " dim=" << dim << " dims=" << dims << "\n"
-        << asMetric(ops, helper);
+        << metricOf(ops, helper);
   }
 }
 
@@ -93,10 +84,10 @@ TEST(Differential, RandomBodies) {
   for (uint32_t seed = 0; seed < seeds && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomBody body(seed);
-    std::string refused = compileError(asMetric(body.ops(), body.helper()));
+    std::string refused = compileError(metricOf(body.ops(), body.helper()));
     if (refused.find("[S5]") != std::string::npos && ++large < seeds / 4 + 1)
       continue; // Too many loops.
-    ASSERT_EQ(refused, "") << asMetric(body.ops(), body.helper());
+    ASSERT_EQ(refused, "") << metricOf(body.ops(), body.helper());
     compare(body.ops(), body.helper(), seed);
   }
 }

@@ -25,6 +25,15 @@ bool isFloat(const std::string &type) { return type[0] == 'f'; }
 int widthOf(const std::string &type) { return type == "index" ? 64 : std::stoi(type.substr(1)); }
 } // namespace
 
+std::string annudf::test::metricOf(const std::string &ops, const std::string &helper) {
+  return helper +
+         "annudf.metric @m order(min) coarse(l2) elements(f32) {\n  annudf.init {\n"
+         "    %0 = arith.constant 0.0 : f32\n    annudf.yield %0 : f32\n  }\n"
+         "  annudf.update (%acc: f32, %x: f32, %y: f32) {\n"
+         "    %dim = annudf.index dim\n    %dims = annudf.index dims\n" +
+         ops + "    annudf.yield %result : f32\n  }\n}\n";
+}
+
 RandomBody::RandomBody(uint32_t seed) : generator(seed) {
   scopes.push_back({{"%a", "f32"}, {"%b", "f32"}});
   for (int i = 0; i < 4; ++i)

@@ -23,6 +23,9 @@
 
 namespace annudf::test {
 
+/// A metric whose update is `ops`, which end with %result : f32.
+std::string metricOf(const std::string &ops, const std::string &helper = "");
+
 class RandomBody {
 public:
   explicit RandomBody(uint32_t seed);
@@ -31,6 +34,7 @@ public:
   const std::string &ops() const { return text; }
   /// A private function that the ops may call.
   const std::string &helper() const { return helperText; }
+  std::string metric() const { return metricOf(text, helperText); }
 
 private:
   struct Value {

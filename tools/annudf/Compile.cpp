@@ -24,7 +24,8 @@ using namespace annudf;
 namespace {
 struct CompileArguments {
   std::string input, output, builtin, metric, inlineCaptures, reproducer, targetAbi = ANNUDF_ABI_ID,
-                                                                          symbol;
+                                                                          symbol,
+      deviceBackend = "libnvvm";
   std::vector<std::string> archs;
   bool noHost = false, noForm = false, quiet = false;
 };
@@ -73,6 +74,11 @@ static void runCompile(const CompileArguments &arguments) {
   if (!builtin)
     tool::checkOutput(guard, output, {arguments.input});
   options.archs = arguments.archs;
+  const std::optional<DeviceBackend> backend = parseDeviceBackend(arguments.deviceBackend);
+  if (!backend)
+    throw Error(ErrorKind::Usage, "--device-backend " + arguments.deviceBackend +
+                                      ": there is no such backend; there are " + kDeviceBackends);
+  options.deviceBackend = *backend;
   options.hostBitcode = !arguments.noHost;
   options.metricName = arguments.metric;
   options.inlineCaptures = arguments.inlineCaptures;
@@ -117,6 +123,9 @@ void tool::addCompileCommand(CLI::App &app) {
                    "supported; none, with a warning, if there is no libNVVM)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_option("--device-backend", arguments->deviceBackend,
+                      "Who makes code for GPUs: libnvvm (default), or nvptx, which makes PTX by "
+                      "LLVM without a CUDA toolkit; searches with it are slower");
   command->add_option("--metric", arguments->metric,
                       "Which metric or filter, if the file holds several");
   command->add_option("--inline-captures", arguments->inlineCaptures,

@@ -38,6 +38,7 @@ enum class PayloadKind {
   LinkedLtoIr,
   LinkedPtx,   ///< The same as PTX.
   LinkedCubin, ///< The same as machine code, which serves its architecture alone.
+  Ptx,         ///< The hooks as PTX, for linkers without LTO-IR of them: the scan calls them.
 };
 
 /// As manifests have it: "linked-lto-ir".
@@ -66,6 +67,7 @@ struct Payload {
   std::string bytes;
 
   static Payload ltoIr(int sm, std::string suffix, Producer producer, std::string bytes);
+  static Payload ptx(int sm, Producer producer, std::string bytes);
   static Payload linkedLtoIr(int sm, std::string suffix, Producer producer, std::string bytes);
   static Payload hostBitcode(std::string triple, Producer producer, std::string bytes);
   static Payload mlirBytecode(Producer producer, std::string bytes);
@@ -79,7 +81,9 @@ struct Payload {
            kind == PayloadKind::LinkedCubin;
   }
   /// Whether it is for a GPU, so that it has `sm` and `suffix`.
-  bool isDeviceCode() const { return kind == PayloadKind::LtoIr || isLinked(); }
+  bool isDeviceCode() const { return isHooksOfGpu() || isLinked(); }
+  /// Whether a GPU's scan is linked with it.
+  bool isHooksOfGpu() const { return kind == PayloadKind::LtoIr || kind == PayloadKind::Ptx; }
   /// "sm_90a", the triple, or "": for people.
   std::string arch() const;
 };
@@ -119,6 +123,8 @@ struct Artifact {
   /// LTO-IR for `sm_XY`, else nullptr. The newest family not above XY is taken
   /// (LTO-IR of an older architecture links for a newer one).
   const Payload *findLtoIr(int smVersion) const;
+  /// LTO-IR for `sm_XY` by the same rule, else PTX for it, else nullptr.
+  const Payload *findHooksOfGpu(int smVersion) const;
   const Payload *find(PayloadKind kind) const;
   /// Whether the hooks call code of somebody else.
   bool hasLinkedCode() const;

@@ -16,6 +16,7 @@
 #include "annudf/ABI/TargetAbi.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Support/Diagnostic.h"
+#include "annudf/Target/DeviceBackend.h"
 
 #include <cstdint>
 #include <string>
@@ -30,8 +31,10 @@ struct CompileOptions {
   /// "sm_90", ... Empty: every supported architecture if libNVVM is found, none
   /// (with a warning) if it is not. Named architectures make a missing libNVVM an error.
   std::vector<std::string> archs;
-  /// False: no LTO-IR at all (a search on the CPU needs none), `archs` is ignored.
+  /// False: no code for GPUs at all (a search on the CPU needs none), `archs` is ignored.
   bool ltoIr = true;
+  /// Nvptx: PTX, for the oldest architecture where `archs` names none, as it serves all newer ones.
+  DeviceBackend deviceBackend = DeviceBackend::LibNvvm;
   bool hostBitcode = true;
   /// Targets that the host bitcode says it is for; empty: this machine's.
   std::vector<std::string> hostTriples;
@@ -94,6 +97,9 @@ std::string lowerMetric(const std::string &source, const std::string &origin, St
 std::string describeLibNvvm(std::string *searched = nullptr);
 
 /// "22.1.8"
+/// The same of libdevice, which math functions of the backend nvptx come from.
+std::string describeLibDevice(std::string *searched = nullptr);
+
 const char *llvmVersion();
 
 } // namespace annudf

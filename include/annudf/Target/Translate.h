@@ -51,6 +51,13 @@ llvm::Error checkDefinitions(llvm::StringRef ptx, ir::UdfOpInterface udf, const 
 
 /// Makes --annudf-to-nvvmir, -ltoir, -ptx, -device-bitcode and -host-bitcode known to
 /// mlirTranslateMain.
+/// A metric as PTX by LLVM's NVPTX backend, which needs no CUDA toolkit. Its prototypes are checked
+/// as those of libNVVM's code.
+/// \param sm  as supportedSmVersions().
+mlir::FailureOr<std::string> translateToPtxByNvptx(mlir::ModuleOp module, llvm::StringRef metric,
+                                                   const CodeTarget &target, int sm,
+                                                   const HookShape &shape);
+
 void registerTranslations();
 
 } // namespace annudf

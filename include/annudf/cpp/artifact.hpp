@@ -41,6 +41,8 @@ struct compile_options {
   bool host_code = true;               ///< Code for CPUs.
   /// The quadratic form of its distance, and that it only gets worse, where these are proved.
   bool form = true;
+  /// Who makes code for GPUs: "libnvvm", or "nvptx", which makes PTX without a CUDA toolkit.
+  std::string device_backend = "libnvvm";
 };
 
 /// A value that a metric in CUDA source reads, a member of its context.
@@ -81,6 +83,7 @@ public:
     c.inline_captures = options.inline_captures.c_str();
     c.skip_lto_ir = !options.lto_ir, c.skip_host_bitcode = !options.host_code;
     c.skip_form = !options.form;
+    c.device_backend = options.device_backend.c_str();
     return made(warnings, [&](annudf_artifact **out, annudf_diagnostics **said) {
       return annudf_compile(source.data(), source.size(), options.origin.c_str(), &c, out, said);
     });

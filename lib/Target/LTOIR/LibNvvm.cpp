@@ -10,10 +10,10 @@
 
 #include "annudf/Support/CudaFiles.h"
 #include "annudf/Support/Fork.h"
+#include "annudf/Target/LibDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <mutex>
 
@@ -108,29 +108,6 @@ std::string replaceAll(StringRef text, StringRef from, StringRef to) {
     result += to;
     text = after;
   }
-}
-
-/// libdevice, read once; the process that can read it has it for good.
-Expected<const MemoryBuffer *> libDevice(StringRef libNvvmPath) {
-  static PerProcess<std::mutex> mutex;
-  static std::unique_ptr<MemoryBuffer> buffer;
-  std::lock_guard<std::mutex> lock(mutex.get());
-  if (buffer)
-    return buffer.get();
-  std::string searched;
-  for (const std::string &file : libDeviceCandidates(libNvvmPath.str())) {
-    auto read = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-    if (!read) {
-      searched += (searched.empty() ? "" : ", ") + file;
-      continue;
-    }
-    if (!(*read)->getBuffer().starts_with("BC\xC0\xDE"))
-      return makeError(file, " is not LLVM bitcode, so it cannot be libdevice");
-    buffer = std::move(*read);
-    return buffer.get();
-  }
-  return makeError("the metric needs libdevice.10.bc, which was not found; looked at ", searched,
-                   " (name it with ANNUDF_LIBDEVICE)");
 }
 
 /// What the toolkit calls itself stands in a comment of the PTX it writes;

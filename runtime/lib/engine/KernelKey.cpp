@@ -32,7 +32,7 @@ KernelKey metricKey(const MetricView &metric, const Payload &payload, ScanElemen
   key.contract = sha256Hex(encodeContract(manifest));
   FieldDigest code;
   code.text(payload.arch()).text(payload.bytes);
-  if (payload.kind == PayloadKind::LtoIr)
+  if (payload.isHooksOfGpu())
     for (const Payload &linked : metric.artifact.payloads)
       if (linked.isLinked())
         code.text(toString(linked.kind)).text(linked.arch()).text(linked.bytes);

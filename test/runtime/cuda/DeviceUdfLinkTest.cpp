@@ -176,6 +176,17 @@ TEST_P(DeviceUdfLinks, ExternOfPtx) {
        "their_scaled", /*isCalled=*/true);
 }
 
+/// A metric by LLVM's NVPTX backend: the scan calls its hooks, too.
+TEST_P(DeviceUdfLinks, Nvptx) {
+  link(
+      [] {
+        CompileOptions options;
+        options.deviceBackend = DeviceBackend::Nvptx;
+        return compileMetric(test::kWeighted, "weighted.mlir", options);
+      },
+      "annudf1_scan_update_a32_x32", /*isCalled=*/true);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuda, DeviceUdfLinks, testing::Values(80, 90, 100),
                          [](const auto &info) { return "sm" + std::to_string(info.param); });
 

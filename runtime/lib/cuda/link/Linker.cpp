@@ -262,9 +262,13 @@ private:
   nvJitLinkHandle handle_ = nullptr;
 };
 
+nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name);
+
 /// Fragments are trusted input, but not blindly: nvJitLink crashes on some garbage.
 nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
   const std::string_view bytes = payload.bytes;
+  if (payload.kind == PayloadKind::Ptx)
+    return typeOfLinked(payload, name);
   if (bytes.size() > 16 && bytes.substr(0, 4) == "\xED"
                                                  "CN\x7F")
     return NVJITLINK_INPUT_LTOIR;
@@ -292,6 +296,7 @@ nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name)
   };
   switch (payload.kind) {
   case PayloadKind::LinkedPtx:
+  case PayloadKind::Ptx:
     if (bytes.find(".version") == std::string_view::npos)
       refuse("PTX: it has no .version");
     return NVJITLINK_INPUT_PTX;
@@ -374,7 +379,8 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
 std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target) {
   const Manifest &manifest = artifact.manifest;
   const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
-  if (target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
+  const Payload *payload = artifact.findHooksOfGpu(target.sm);
+  if (!payload || payload->kind != PayloadKind::LtoIr || target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
       std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
                   [](const Payload &payload) { return payload.isLinked(); }) ||
       (target.entry.source == ScanSource::Packed && !hasBitProducts(target.sm)) ||
@@ -392,7 +398,7 @@ std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target
 } // namespace
 
 KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
-  const Payload *payload = metric.artifact.findLtoIr(target.sm);
+  const Payload *payload = metric.artifact.findHooksOfGpu(target.sm);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, target.elements);
   const LinkerVersion version = linkerVersion();
   key.options = linkOptions(metric.artifact, target);
@@ -422,7 +428,7 @@ LinkerVersion linkerVersion() { return library().version; }
 std::optional<std::string> hookText(const Artifact &artifact, const ScanTarget &target) try {
   const Manifest &manifest = artifact.manifest;
   const std::vector<Part> parts = textPartsOf(artifact, target);
-  const Payload *payload = artifact.findLtoIr(target.sm);
+  const Payload *payload = artifact.findHooksOfGpu(target.sm);
   if (parts.empty() || !payload)
     return std::nullopt;
   const std::string name = "metric '" + manifest.name + "'";
@@ -447,11 +453,11 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
   const Manifest &manifest = artifact.manifest;
   const int sm = target.sm;
   const std::string name = std::string(manifest.noun()) + " '" + manifest.name + "'";
-  const Payload *payload = artifact.findLtoIr(sm);
+  const Payload *payload = artifact.findHooksOfGpu(sm);
   if (!payload) {
     std::string present;
     for (const Payload &candidate : artifact.payloads)
-      if (candidate.kind == PayloadKind::LtoIr)
+      if (candidate.isHooksOfGpu())
         present += (present.empty() ? "" : ", ") + candidate.arch();
     throw Error(ErrorKind::Input, name + " has no LTO-IR for sm_" + std::to_string(sm) +
                                       "; it has " + (present.empty() ? "none" : present) +
@@ -462,7 +468,8 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
     if (!manifest.accepts(element))
       throw Error(ErrorKind::Input, name + " does not take " + toString(element) + " vectors");
   const nvJitLinkInputType type = typeOf(*payload, name);
-  checkNotNewer(payload->producer, name + ", payload " + payload->arch() + ",");
+  if (payload->kind == PayloadKind::LtoIr)
+    checkNotNewer(payload->producer, name + ", payload " + payload->arch() + ",");
   checkNotNewer({"nvcc", ANNUDF_SCAN_PRODUCER}, "annudf's scan kernel");
 
   const auto start = std::chrono::steady_clock::now();

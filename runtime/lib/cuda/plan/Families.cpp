@@ -394,13 +394,14 @@ int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements) {
 }
 
 size_t bodyBytesOf(const Artifact &metric, int sm) {
-  const Payload *payload = metric.findLtoIr(sm);
+  const Payload *payload = metric.findHooksOfGpu(sm);
   return payload ? payload->bytes.size() : 0;
 }
 
 bool isFusedAhead(const Artifact &metric, int sm) {
-  const Payload *payload = metric.findLtoIr(sm);
-  return payload && payload->producer.name == Producer::kLibNvvm && !metric.hasLinkedCode();
+  const Payload *payload = metric.findHooksOfGpu(sm);
+  return payload && !metric.hasLinkedCode() &&
+         (payload->producer.name == Producer::kLibNvvm || payload->kind == PayloadKind::Ptx);
 }
 
 uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures) {
