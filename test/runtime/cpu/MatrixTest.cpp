@@ -377,7 +377,6 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
     const char *chosen; ///< For 10,000 queries, and for 1,000 with k 40 of rows that are kept.
   } const machines[] = {
       {{.products = "amx", .productCost = 0.15}, "matrix"},
-      {{.products = "avx512_bf16", .productCost = 0.4}, "matrix"},
       {{.products = "avx2", .productCost = 0.55}, "groups"},
       {{.products = "avx512", .productCost = 0.6}, "groups"},
   };
@@ -411,7 +410,7 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
 /// The numbers of docs/develop/cpu-backend.md, of which the test above is made.
 TEST(MatrixScan, PlansForThisMachine) {
   const std::map<std::string_view, double> costs = {
-      {"amx", 0.15}, {"avx512_bf16", 0.4}, {"avx512", 0.6}, {"avx2", 0.55}, {"plain", 0}};
+      {"amx", 0.15}, {"avx512", 0.6}, {"avx2", 0.55}, {"plain", 0}};
   const std::unique_ptr<Backend> backend = makeCpuBackend(2);
   EXPECT_EQ(backend->machine().products, std::string_view(cpu::matrixKernels().name));
   EXPECT_EQ(backend->machine().processors, 2);
@@ -452,8 +451,8 @@ TEST(MatrixScan, IsRefusedWhereItCannotRun) {
 TEST(MatrixScan, RefusesProductsThatItDoesNotHave) {
   const WithProducts with("avx3");
   EXPECT_EQ(errorOf([] { (void)cpu::matrixKernels(); }, ErrorKind::Usage),
-            "ANNUDF_PRODUCTS is 'avx3', which is none of amx, avx512_bf16, avx512, avx2, plain");
-  std::set<std::string> missing = {"amx", "avx512_bf16", "avx512", "avx2"};
+            "ANNUDF_PRODUCTS is 'avx3', which is none of amx, avx512, avx2, plain");
+  std::set<std::string> missing = {"amx", "avx512", "avx2"};
   for (const cpu::MatrixKernels *kernels : cpu::availableKernels())
     missing.erase(kernels->name);
   for (const std::string &name : missing) {

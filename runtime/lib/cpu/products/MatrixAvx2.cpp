@@ -53,7 +53,7 @@ const MatrixKernels kAvx2Kernels{"avx2",
                                  4,
                                  0.55,
                                  convertBlock,
-                                 multiplyBy<Fma<6, 1>>,
+                                 multiply<6, 1>,
                                  {survivors<false>, sample<false>},
                                  {survivors<true>, sample<true>}};
 

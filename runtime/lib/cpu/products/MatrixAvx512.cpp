@@ -21,7 +21,7 @@ const MatrixKernels kAvx512Kernels{"avx512",
                                    4,
                                    0.6,
                                    convertBlock,
-                                   multiplyBy<Fma<8, 2>>,
+                                   multiply<8, 2>,
                                    {survivors<false>, sample<false>},
                                    {survivors<true>, sample<true>}};
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For the two files that define MatrixKernels. One of them is compiled for newer processors than
+// For the files that define MatrixKernels. Most of them are compiled for newer processors than
 // others are, so nothing here is a function that the linker might take for everybody.
 //
 //===----------------------------------------------------------------------===//

@@ -6,15 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For processors that multiply no bfloat16: a row's two halves of a word become f32 once for some
-// queries, whose factors are f32. Included by files that are compiled for such processors.
+// A row's two halves of a word become f32 once for some queries, whose factors are f32. Included by
+// the files for AVX2 and AVX-512, and compiled as these are.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_MATRIXFMA_H
 #define ANNUDF_RUNTIME_LIB_CPU_PRODUCTS_MATRIXFMA_H
 
-#include "MatrixProducts.h"
+#include "MatrixConvert.h"
+
+#include <type_traits>
 
 namespace {
 
@@ -51,17 +53,33 @@ void products(const float *x, int64_t width, const uint32_t *y, int64_t tileWord
     }
 }
 
-/// \tparam kAtOnce  queries.
-template <int kAtOnce, int kRowTiles> struct Fma {
-  using Query = float;
-  static constexpr int kMost = kAtOnce, kTiles = kRowTiles;
-  template <int kQueries>
-  static void run(const float *x, int64_t width, const uint32_t *y, int64_t tileWords,
-                  int32_t words, float *scores, int64_t stride) {
-    constexpr int kParts = kQueries >= 4 ? 1 : 4 / kQueries;
-    products<kQueries, kTiles, kParts>(x, width, y, tileWords, words, scores, stride);
+/// MatrixKernels::multiply, of kMost queries, at most 8, by kTiles tiles of rows, 1 or 2, at once.
+template <int kMost, int kTiles>
+void multiply(const void *queries, int32_t count, const uint32_t *pairs, int32_t rowTiles,
+              int32_t steps, float *scores) {
+  const int32_t words = steps * (kStepDims / 2);
+  const int64_t width = 2 * int64_t(words), tileWords = int64_t(words) * kTileRows;
+  const int64_t stride = int64_t(rowTiles) * kTileRows;
+  for (int32_t r = 0; r < rowTiles;
+       r += kTiles, pairs += kTiles * tileWords, scores += kTiles * kTileRows) {
+    const auto *x = static_cast<const float *>(queries);
+    float *to = scores;
+    const auto some = [&]<int kQueries>(std::integral_constant<int, kQueries>) {
+      constexpr int kParts = kQueries >= 4 ? 1 : 4 / kQueries;
+      products<kQueries, kTiles, kParts>(x, width, pairs, tileWords, words, to, stride);
+      x += kQueries * width, to += kQueries * stride;
+    };
+    int32_t left = count;
+    for (; left >= kMost; left -= kMost)
+      some(std::integral_constant<int, kMost>());
+    if ((left & 4) != 0)
+      some(std::integral_constant<int, 4>());
+    if ((left & 2) != 0)
+      some(std::integral_constant<int, 2>());
+    if ((left & 1) != 0)
+      some(std::integral_constant<int, 1>());
   }
-};
+}
 
 } // namespace
 

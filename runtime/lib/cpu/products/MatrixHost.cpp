@@ -35,7 +35,7 @@ struct Offer {
 } // namespace
 
 #if defined(__x86_64__) && defined(__linux__)
-extern const MatrixKernels kTileKernels, kBfloatKernels, kAvx512Kernels, kAvx2Kernels;
+extern const MatrixKernels kTileKernels, kAvx512Kernels, kAvx2Kernels;
 
 namespace {
 
@@ -54,18 +54,8 @@ bool hasTiles() {
   return hasAvx512() && syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
 }
 
-/// Intel's dot products of bfloat16 take longer than its fused multiply-adds of f32, AMD's half
-/// as long (docs/results/cpu.md, "Products without AMX").
-void preferQuickest(std::vector<const MatrixKernels *> &some) {
-  const auto bfloat = std::ranges::find(some, &kBfloatKernels);
-  if (bfloat != some.end() && __builtin_cpu_is("intel"))
-    std::iter_swap(bfloat, bfloat + 1); // Where it is AVX-512 is, too.
-}
-
 std::vector<Offer> offers() {
   return {{"amx", hasTiles() ? &kTileKernels : nullptr},
-          {"avx512_bf16",
-           hasAvx512() && __builtin_cpu_supports("avx512bf16") ? &kBfloatKernels : nullptr},
           {"avx512", hasAvx512() ? &kAvx512Kernels : nullptr},
           {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &kAvx2Kernels
                                                                                    : nullptr},
@@ -74,11 +64,8 @@ std::vector<Offer> offers() {
 
 } // namespace
 #else
-static void preferQuickest(std::vector<const MatrixKernels *> &) {}
-
 static std::vector<Offer> offers() {
   return {{"amx", nullptr},
-          {"avx512_bf16", nullptr},
           {"avx512", nullptr},
           {"avx2", nullptr},
           {"plain", &plainKernels()}};
@@ -98,7 +85,6 @@ std::span<const MatrixKernels *const> availableKernels() {
     for (const Offer &offer : allOffers())
       if (offer.kernels)
         some.push_back(offer.kernels);
-    preferQuickest(some);
     return some;
   }();
   return available;
