@@ -18,8 +18,6 @@ from annudf.neighbors import NearestNeighbors, brute_force
 pairwise = pytest.importorskip("sklearn.metrics.pairwise")
 
 ROWS, QUERIES = 500, 11
-TOLERANCE = {"float32": 1e-5, "float16": 1e-5, "bfloat16": 1e-5}
-"""Relative to distances of the vectors as they are rounded to their type."""
 
 
 def holed(rows: int, dims: int, dtype: str, seed: int) -> np.ndarray:
