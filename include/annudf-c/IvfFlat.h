@@ -234,8 +234,7 @@ typedef struct annudf_ivf_flat_search_stats {
   annudf_ivf_flat_stage stages[ANNUDF_MOST_STAGES];
   int32_t n_stages; /**< Of `stages`; 0 unless time_stages. */
   /** Rows of rows_per_query that the metric's own code computed, the mean; 0 unless time_stages.
-   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. A row
-   * that a CPU left before its last dimension counts by the part that it computed. */
+   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. */
   double evaluated_per_query;
   /** What of the metric a CPU computes for one row at a time, which is several times slower, cut
    * where it is longer: "computed one row at a time: fmod". "" where there is nothing.

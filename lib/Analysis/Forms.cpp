@@ -382,11 +382,3 @@ private:
 } // namespace
 
 FormProof annudf::proveForm(MetricOp metric) { return Proof(metric).run(); }
-
-FinalizeProof annudf::proveFinalize(FinalizeOp finalize) {
-  Finalizes chain(finalize);
-  FinalizeProof proof;
-  proof.course = chain.ofField();
-  proof.why = chain.why, proof.at = chain.at;
-  return proof;
-}

@@ -249,6 +249,26 @@ const char *annudf::wordsOf(Sign sign) {
   return sign == Sign::Unknown ? "" : sign == Sign::NonNegative ? ">= 0" : "<= 0";
 }
 
+const char *annudf::relationOf(Condition::Kind kind) {
+  switch (kind) {
+  case Condition::Kind::NonNegative:
+    return ">= 0";
+  case Condition::Kind::NonPositive:
+    return "<= 0";
+  case Condition::Kind::Positive:
+    return "> 0";
+  }
+  return "";
+}
+
+/// " where w >= 0 and v > 0"; "" where nothing is asked.
+static std::string conditionsText(const std::vector<Condition> &conditions) {
+  std::string text;
+  for (const Condition &one : conditions)
+    text += (text.empty() ? " where " : " and ") + one.capture + " " + relationOf(one.kind);
+  return text;
+}
+
 const char *annudf::wordsOf(Monotone monotone) {
   return monotone == Monotone::Unknown ? ""
          : monotone == Monotone::Grows ? "never falls"

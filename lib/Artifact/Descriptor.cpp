@@ -9,7 +9,6 @@
 #include "annudf/Artifact/Descriptor.h"
 
 #include "FormFields.h"
-#include "MonotoneFields.h"
 
 #include "annudf/ABI/Extents.h"
 #include "annudf/Support/Sha256.h"
@@ -222,9 +221,7 @@ std::string faultOfScan(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfFields(m); !fault.empty())
     return fault;
-  if (std::string fault = faultOfForm(m); !fault.empty())
-    return fault;
-  return faultOfMonotone(m);
+  return faultOfForm(m);
 }
 
 } // namespace
@@ -336,7 +333,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     return encodeFilter(metric);
   Encoder encoder;
   encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
-               metric.form.has_value() + metric.monotone.has_value());
+               metric.form.has_value());
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -375,11 +372,6 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.list(2);
     encoder.text("form");
     encoder.item(toCbor(formToFields(*metric.form)));
-  }
-  if (metric.monotone) {
-    encoder.list(2);
-    encoder.text("monotone");
-    encoder.item(toCbor(monotoneToFields(*metric.monotone)));
   }
   return encoder.take();
 }

@@ -65,8 +65,6 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
       line("packed", packedText(m.packed));
     if (m.form)
       line("form", formText(m.form));
-    if (m.monotone)
-      line("monotone", monotoneText(m.monotone));
   }
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks",

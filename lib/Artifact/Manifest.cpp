@@ -8,7 +8,6 @@
 
 #include "FormFields.h"
 #include "ManifestFields.h"
-#include "MonotoneFields.h"
 
 #include "annudf/Support/Printable.h"
 
@@ -368,8 +367,6 @@ Map manifestToFields(const Artifact &artifact) {
   }
   if (m.form)
     fields["form"] = formToFields(*m.form);
-  if (m.monotone)
-    fields["monotone"] = monotoneToFields(*m.monotone);
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -415,8 +412,8 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
   fields.allow({"abi",          "features",    "name",         "order",    "coarse",
                 "coarse_order", "accumulator", "compute_type", "numerics", "elements",
                 "dims",         "hooks",       "captures",     "fields",   "missing_values",
-                "packed",       "form",        "monotone",     "source",   "tools",
-                "verified",     "payloads"});
+                "packed",       "form",        "source",       "tools",    "verified",
+                "payloads"});
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
@@ -446,11 +443,6 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
         formFromFields(fields.get("form"), [&](const std::string &field, const std::string &what) {
           fields.fail("form" + field, what);
         });
-  if (fields.has("monotone"))
-    m.monotone = monotoneFromFields(fields.get("monotone"),
-                                    [&](const std::string &field, const std::string &what) {
-                                      fields.fail("monotone" + field, what);
-                                    });
 }
 
 Artifact manifestFromFields(const Value &map, const std::string &origin,

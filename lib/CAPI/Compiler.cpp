@@ -116,7 +116,7 @@ annudf_status annudf_compile(const char *source, size_t size, const char *origin
       options.ltoIr = !fields.skip_lto_ir;
       options.hostBitcode = !fields.skip_host_bitcode;
       options.importFrontend = fields.import_frontend != 0;
-      options.target.form = options.target.monotone = !fields.skip_form;
+      options.target.form = !fields.skip_form;
       options.deviceBackend = deviceBackendOf(call, fields.device_backend);
       *artifact = makeArtifact(compileMetric(text, origin, options, nullptr, nullptr, &found));
     });

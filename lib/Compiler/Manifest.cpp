@@ -8,7 +8,7 @@
 
 #include "Manifest.h"
 
-#include "annudf/Analysis/Monotone.h"
+#include "annudf/Analysis/Forms.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Support/Printable.h"
 
@@ -22,7 +22,7 @@ Manifest annudf::compiler::makeManifest(UdfOpInterface udf, const CodeTarget &ta
   Manifest manifest;
   static_cast<MetricDescriptor &>(manifest) = describe(udf);
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
-    ProvedFacts::of(metric, target).addTo(manifest);
+    manifest.form = formOf(metric, target);
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   if (auto place = udf.getLoc()->findInstanceOf<FileLineColLoc>()) {

@@ -67,7 +67,6 @@ private:
     field("missing_values", word(a.missingValues), word(b.missingValues));
     field("packed", packedText(a.packed), packedText(b.packed));
     field("form", formText(a.form), formText(b.form));
-    field("monotone", monotoneText(a.monotone), monotoneText(b.monotone));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };
@@ -234,7 +233,6 @@ VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string 
   options.metricName = artifact.manifest.name;
   // One without says so by its contract.
   options.target.form = artifact.manifest.form.has_value();
-  options.target.monotone = artifact.manifest.monotone.has_value();
   for (const Payload &payload : artifact.payloads)
     if (payload.isHooksOfGpu() && isMade(payload)) {
       options.archs.push_back(payload.arch());

@@ -30,7 +30,7 @@ constexpr const char *kNvvmDataLayout =
 template <typename Base> struct LoweringPass : Base {
   using Base::Base;
   void lower(TargetInfo target) {
-    target.code = {this->target, this->symbol, this->form, this->monotone};
+    target.code = {this->target, this->symbol, this->form};
     LoweringCounts counts;
     if (failed(lowerMetric(this->getOperation(), this->metric, target, counts)))
       return this->signalPassFailure();

@@ -30,10 +30,6 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> form{*this, "form",
                     llvm::cl::desc("Prove the metric's quadratic form, which its contract counts"),
                     llvm::cl::init(true)};
-  Option<bool> monotone{*this, "monotone",
-                        llvm::cl::desc("Prove that the distance only gets worse from dimension to "
-                                       "dimension, which its contract counts"),
-                        llvm::cl::init(true)};
 };
 } // namespace
 
@@ -50,7 +46,6 @@ void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
   options.target = target.abi;
   options.symbol = target.symbol;
   options.form = target.form;
-  options.monotone = target.monotone;
   manager.addPass(createLowerToNVVMPass(options));
 }
 
@@ -64,7 +59,6 @@ void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric,
   options.target = target.abi;
   options.symbol = target.symbol;
   options.form = target.form;
-  options.monotone = target.monotone;
   manager.addPass(createLowerToLLVMPass(options));
 }
 
@@ -73,12 +67,12 @@ void annudf::registerConversionPipelines() {
       "annudf-to-nvvm", "Verifies and lowers one metric for libNVVM",
       [](OpPassManager &manager, const PipelineOptions &options) {
         buildToNVVMPipeline(manager, options.metric,
-                            {options.target, options.symbol, options.form, options.monotone});
+                            {options.target, options.symbol, options.form});
       });
   PassPipelineRegistration<PipelineOptions>(
       "annudf-to-host", "Verifies and lowers one metric for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {
         buildToHostPipeline(manager, options.metric,
-                            {options.target, options.symbol, options.form, options.monotone});
+                            {options.target, options.symbol, options.form});
       });
 }

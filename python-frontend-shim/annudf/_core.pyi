@@ -353,7 +353,7 @@ class SearchStats:
     @property
     def evaluated_per_query(self) -> float:
         """
-        Those of them that the metric's own code computed, the mean; of a row that a CPU left before its last dimension the part that it computed. 0 unless time_stages.
+        Those of them that the metric's own code computed, the mean; 0 unless time_stages.
         """
 
     @property

@@ -104,8 +104,7 @@ void addStatistics(nb::module_ &module) {
               "Rows in the lists that a query probed, the mean; 0 unless time_stages.")
       .def_ro(
           "evaluated_per_query", &annudf_ivf_flat_search_stats::evaluated_per_query,
-          "Those of them that the metric's own code computed, the mean; of a row that a CPU left "
-          "before its last dimension the part that it computed. 0 unless time_stages.")
+          "Those of them that the metric's own code computed, the mean; 0 unless time_stages.")
       .def_prop_ro(
           "stages",
           [](const annudf_ivf_flat_search_stats &self) {

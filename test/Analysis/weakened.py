@@ -28,9 +28,9 @@ LIT = ROOT / "test" / "lit" / "Transforms"
 ARCHIVE = "lib/Analysis/libAnnudfAnalysis.a"
 SEARCH, PASS = "annudf_properties_tests", "annudf-opt"
 
-P, E, S, T, A, C, J, F, Z, M, H, N = (
+P, E, S, T, A, C, J, F, Z, H, N = (
     f"{name}.cpp"
-    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Monotone", "Choices", "Means")
+    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Choices", "Means")
 )  # fmt: skip
 #: (file, what stands there, what is put there)
 RULES = [
@@ -220,16 +220,6 @@ RULES = [
     ),
     (A, "choice->isLarger ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
     (A, "    if (choice->keepsNaN)\n", "    if (true)\n"),
-    # A distance that only gets worse.
-    (M, "metric.getAccumulatorTypes().size() != 1", "false"),
-    (M, "isa<arith::MaxNumFOp, arith::MinNumFOp>(op)", "isa<arith::MinNumFOp>(op)"),
-    (M, "isa<arith::MaxNumFOp, arith::MinNumFOp>(op)", "isa<arith::MaxNumFOp>(op)"),
-    (M, "    falls = *proof.course == QuadraticForm::Finalize::Falls;\n", ""),
-    (M, "  if (rises != isMin)\n", "  if (false)\n"),
-    (M, "(field.monotone == Monotone::Grows) != falls", "!falls"),
-    (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{{}, !isSum}"),
-    (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{field.monotoneIf, true}"),
-    (M, "    if (!proof.course)\n", "    if (false)\n"),
     # Three fields.
     (F, "      if (types.size() > 1 && form.initial != 0)\n", "      if (false)\n"),
     (F, "isOnly(sum->exact, power) && isOnly(sum->size, power)", "isOnly(sum->exact, power)"),

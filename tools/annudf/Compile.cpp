@@ -143,7 +143,7 @@ void tool::addCompileCommand(CLI::App &app) {
       "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("--no-form", arguments->noForm,
-                    "Do not prove that the distance is a quadratic form or monotone: results are "
+                    "Do not prove that the distance is a quadratic form: results are "
                     "the same, searches may take longer");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });

@@ -38,10 +38,8 @@ struct CodeTarget {
   std::string abi = ANNUDF_ABI_ID;
   /// Name of the function of ANNUDF_CUVS_METRIC_ABI_ID; empty: defaultSymbol().
   std::string symbol;
-  /// Whether the code is for a descriptor with the form that is proved of the metric, and that its
-  /// distance only gets worse where that is.
+  /// Whether the code is for a descriptor with the form that is proved of the metric.
   bool form = true;
-  bool monotone = true;
 
   bool isCuvsMetric() const { return abi == ANNUDF_CUVS_METRIC_ABI_ID; }
   bool isKnown() const { return abi == ANNUDF_ABI_ID || isCuvsMetric(); }

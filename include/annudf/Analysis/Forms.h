@@ -15,6 +15,7 @@
 #ifndef ANNUDF_ANALYSIS_FORMS_H
 #define ANNUDF_ANALYSIS_FORMS_H
 
+#include "annudf/ABI/TargetAbi.h"
 #include "annudf/Artifact/Form.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
@@ -31,16 +32,10 @@ struct FormProof {
 };
 FormProof proveForm(ir::MetricOp metric);
 
-/// How finalize goes with an accumulator of one field; of NaN it says nothing.
-struct FinalizeProof {
-  std::optional<QuadraticForm::Finalize> course;
-  std::string why; ///< As above.
-  mlir::Operation *at = nullptr;
-};
-FinalizeProof proveFinalize(ir::FinalizeOp finalize);
-
-/// The form alone.
-inline std::optional<QuadraticForm> formOf(ir::MetricOp metric) { return proveForm(metric).form; }
+/// The form alone, if the target wants it told.
+inline std::optional<QuadraticForm> formOf(ir::MetricOp metric, const CodeTarget &target) {
+  return target.form ? proveForm(metric).form : std::nullopt;
+}
 
 } // namespace annudf
 

@@ -17,10 +17,10 @@
 
 #include "annudf/Analysis/Joins.h"
 #include "annudf/Artifact/Form.h"
-#include "annudf/Artifact/Monotone.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -89,6 +89,16 @@ enum class Claim : uint8_t {
   Real, ///< For the formula in real numbers; computed values may differ by rounding.
   Exact ///< For computed values too, whatever is fused; +0 and -0 are equal, and so are NaNs.
 };
+
+/// What a claim asks of every entry of a capture; NaN satisfies all.
+struct Condition {
+  enum class Kind : uint8_t { NonNegative, NonPositive, Positive };
+  std::string capture;
+  Kind kind = Kind::NonNegative;
+  auto operator<=>(const Condition &) const = default;
+};
+/// ">= 0"
+const char *relationOf(Condition::Kind kind);
 
 enum class Sign : uint8_t { Unknown, NonNegative, NonPositive };
 /// Grows: update gives no smaller a field than it was given, in the order of numbers in which NaN

@@ -17,7 +17,6 @@
 
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Artifact/Form.h"
-#include "annudf/Artifact/Monotone.h"
 
 #include <cstdint>
 #include <optional>
@@ -82,7 +81,6 @@ struct MetricDescriptor {
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
   std::optional<PackedSum> packed;          ///< Where it is proved.
   std::optional<QuadraticForm> form;        ///< Where it is proved.
-  std::optional<MonotoneDistance> monotone; ///< Where it is proved.
 
   bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
   /// "metric" or "filter", for messages.

@@ -21,10 +21,7 @@ class Annudf_LoweringPass<string mnemonic> : Pass<mnemonic, "::mlir::ModuleOp"> 
     Option<"symbol", "symbol", "std::string", /*default=*/"\"\"",
            "Name of the function of rapids.cuvs.ivf_flat.metric.v1; empty: annudf_metric_NAME">,
     Option<"form", "form", "bool", /*default=*/"true",
-           "Prove the metric's quadratic form, which the contract of its code then counts">,
-    Option<"monotone", "monotone", "bool", /*default=*/"true",
-           "Prove that the distance only gets worse from dimension to dimension, which the contract "
-           "of its code then counts">
+           "Prove the metric's quadratic form, which the contract of its code then counts">
   ];
   let statistics = [
     Statistic<"numSlots", "num-slots", "Number of captures that take a slot of the ABI">,

@@ -36,7 +36,7 @@ struct search_stats {
   /// Name and milliseconds of each stage, in order; none unless time_stages.
   std::vector<std::pair<std::string, double>> stages = {};
   /// Rows of rows_per_query that the metric's own code computed; 0 unless time_stages. Fewer by
-  /// "matrix"; of a row that a CPU left before its last dimension the part that it computed.
+  /// "matrix".
   double evaluated_per_query = 0;
   std::string slow =
       {}; ///< The part of the metric that a CPU computes for one row at a time; mostly "".

@@ -44,14 +44,10 @@ FunctionType typeFor(Builder &builder, std::type_identity<Result(Parameters...)>
 class HookBuilder {
 protected:
   HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts,
-              const ProvedFacts &facts = {})
+              const std::optional<QuadraticForm> &form = {})
       : module(module), udf(udf), target(target), counts(counts),
-        builder(udf.getLoc(), module.getContext()), descriptor(describeWith(udf, facts)) {}
-
-  static MetricDescriptor describeWith(UdfOpInterface udf, const ProvedFacts &facts) {
-    MetricDescriptor descriptor = describe(udf);
-    facts.addTo(descriptor);
-    return descriptor;
+        builder(udf.getLoc(), module.getContext()), descriptor(describe(udf)) {
+    descriptor.form = form;
   }
 
   /// The insertion point is its body.
@@ -124,9 +120,10 @@ private:
 /// Builds the functions of one metric.
 class HookLowering : HookBuilder {
 public:
-  HookLowering(ModuleOp module, MetricOp metric, const ProvedFacts &facts, const TargetInfo &target,
+  HookLowering(ModuleOp module, MetricOp metric, const std::optional<QuadraticForm> &form,
+               const TargetInfo &target,
                LoweringCounts &counts)
-      : HookBuilder(module, metric, target, counts, facts), metric(metric),
+      : HookBuilder(module, metric, target, counts, form), metric(metric),
         fields(metric.getAccumulatorTypes()), compute(metric.getComputeType()),
         widths(descriptor.hookWidths()) {}
 
@@ -304,10 +301,10 @@ SmallVector<Value> annudf::lowering::cloneBody(OpBuilder &builder, HookOpInterfa
 
 /// By what it is. No default: what is none of these is no UdfOpInterface that is known here.
 static LogicalResult lowerUdf(ModuleOp module, UdfOpInterface udf, StringRef name,
-                              const ProvedFacts &facts, const TargetInfo &target,
+                              const std::optional<QuadraticForm> &form, const TargetInfo &target,
                               LoweringCounts &counts) {
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
-    return HookLowering(module, metric, facts, target, counts).run();
+    return HookLowering(module, metric, form, target, counts).run();
   if (auto filter = dyn_cast<FilterOp>(udf.getOperation()))
     return FilterLowering(module, filter, target, counts).run();
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
@@ -319,8 +316,8 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts,
                                            std::string &exported) {
   std::string given;
-  ProvedFacts facts;
-  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &facts);
+  std::optional<QuadraticForm> form;
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &form);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
   fuseProducts(module, target); // Before anything that only one target does.
@@ -339,7 +336,7 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     return (*udf)->emitOpError() << target.passName << ": binds " << counts.slots
                                  << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
                                  << " slots";
-  if (failed(lowerUdf(module, *udf, given, facts, target, counts)))
+  if (failed(lowerUdf(module, *udf, given, form, target, counts)))
     return failure();
   if (isa<FunctionOp>(udf->getOperation()))
     exported = given;

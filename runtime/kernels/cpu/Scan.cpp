@@ -107,7 +107,6 @@ struct Group {
   const int64_t *ids, *numbers; ///< The latter are what hooks get.
   uint32_t valid; ///< A bit for each row that exists and may be found.
   int32_t dims;
-  int existing; ///< Rows, the first ones; others fill the group.
 };
 
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
@@ -186,10 +185,10 @@ template <class Hooks, int Tile, int Rows> struct Block {
       }
   }
 
-  /// Dims [dim, to), of which the first is at `y`, the first of a word. A constant once linked, a
-  /// word's coordinates are copies of the hook where the word is full, so that the place in the
-  /// word is a constant, or of packed ones in a part of the word; those of a last word share one.
-  ANNUDF_INLINE void advance(int32_t dim, int32_t to, const uint32_t *y, Ahead &ahead) {
+  /// All dims, of which the first is at `y`. A constant once linked, a word's coordinates are
+  /// copies of the hook where the word is full, so that the place in the word is a constant, or of
+  /// packed ones in a part of the word; those of a last word share one.
+  ANNUDF_INLINE void updateAll(const uint32_t *y, Ahead &ahead) {
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   static_assert(32 / BITS < ANNUDF_CPU_MOST_COPIES || 32 / BITS % ANNUDF_CPU_MOST_COPIES == 0,     \
                 SPELLING " leaves a rest of a word");
@@ -198,7 +197,8 @@ template <class Hooks, int Tile, int Rows> struct Block {
     const int32_t perWord = elementsPerWord(annudf1_row_element());
     uintptr_t next = ahead.next;
     const int64_t step = ahead.step;
-    for (; dim + perWord <= to; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS, next += step) {
+    int32_t dim = 0;
+    for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS, next += step) {
       // Here and not before the loop: so memory answers while there is something to compute.
       fetch(next);
       if (Rows * 4 > kLineBytes)
@@ -213,7 +213,7 @@ template <class Hooks, int Tile, int Rows> struct Block {
     ahead.next = next;
     if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
 #pragma clang loop unroll(disable)
-      for (int32_t i = 0; dim < to; ++dim, ++i)
+      for (int32_t i = 0; dim < dims; ++dim, ++i)
         update(dim, y, i);
   }
 
@@ -242,133 +242,12 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const Group &gr
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows) {
     Block<Hooks, Tile, Rows> b(s, group, row, which);
     b.init();
-    b.advance(0, group.dims, group.words + row, ahead);
+    b.updateAll(group.words + row, ahead);
     b.finalize(distances, row);
   }
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t)
-    push<ANNUDF_CPU_GROUP_ROWS>(s, first + t, group.ids, 0, distances[t], group.valid);
-}
-
-/// Queries whose accumulators wait in memory for their next dims.
-constexpr int kWaiting = 16;
-
-/// Rows [row, row + Rows) of a group and some queries, where rows may be left: all queries go
-/// through some dims, then those go on of which a row may still be found.
-template <class Hooks, int Rows> class Abandoning {
-public:
-  ANNUDF_INLINE Abandoning(const annudf_cpu_scan &s, const Group &group, int row, int32_t first)
-      : s(s), group(group), row(row), first(first),
-        rows(group.valid & (~uint32_t(0) >> (ANNUDF_CPU_GROUP_ROWS - Rows)) << row) {}
-
-  /// \param count  of queries, from the first on.
-  /// \param deepest  becomes the dim that any of them came to, if it is larger.
-  ANNUDF_INLINE void run(int32_t count, Ahead &ahead, int32_t &deepest) {
-    for (int32_t i = 0; i < count; ++i)
-      which[i] = first + i;
-    int64_t left = int64_t(count) * group.dims;
-    int32_t to = 0;
-#pragma clang loop unroll(disable)
-    while (to != group.dims && count != 0) {
-      const int32_t from = to;
-      to = s.block != 0 && group.dims - from > s.block ? from + s.block : group.dims;
-      left -= int64_t(count) * (to - from);
-      count = parts(count, from, to, ahead);
-    }
-    deepest = to > deepest ? to : deepest;
-    if (s.block != 0 && group.existing > row)
-      *s.left += left * (group.existing - row < Rows ? group.existing - row : Rows);
-#pragma clang loop unroll(disable)
-    for (int32_t i = 0; i < count; ++i)
-      push<Rows>(s, which[i], group.ids, row, distances[i], rows);
-  }
-
-private:
-  using Word = typename Hooks::Word;
-  static_assert(Hooks::Form::kWords == 1);
-
-  /// Dims [from, to) of the first `count` of `which`. \return how many of these go on, now first.
-  ANNUDF_INLINE int32_t parts(int32_t count, int32_t from, int32_t to, Ahead &ahead) {
-    const bool tiles = annudf_cpu_tile() == kTile;
-    int32_t on = 0, i = 0;
-#pragma clang loop unroll(disable)
-    for (; tiles && i + kTile <= count; i += kTile) {
-      const uint32_t alive = part<kTile>(i, from, to, ahead);
-      for (int t = 0; t < kTile; ++t) {
-        which[on] = which[i + t];
-        on += alive >> t & 1;
-      }
-    }
-#pragma clang loop unroll(disable)
-    for (; i < count; ++i) {
-      const uint32_t alive = part<1>(i, from, to, ahead);
-      which[on] = which[i];
-      on += alive;
-    }
-    return on;
-  }
-
-  /// Dims [from, to) of Tile queries. \return bit t: a row of the t-th may still be found.
-  template <int Tile>
-  ANNUDF_INLINE uint32_t part(int32_t i, int32_t from, int32_t to, Ahead &ahead) {
-    Block<Hooks, Tile, Rows> b(s, group, row, which + i);
-    Word *kept[Tile]; // Copied as a whole: by rows LLVM would scatter them.
-#pragma unroll
-    for (int t = 0; t < Tile; ++t)
-      kept[t] = acc[which[i + t] - first];
-    if (from == 0)
-      b.init();
-    else
-#pragma unroll
-      for (int t = 0; t < Tile; ++t)
-        __builtin_memcpy(b.acc[t][0], kept[t], sizeof(acc[0]));
-    const int32_t words = from / elementsPerWord(annudf1_row_element());
-    b.advance(from, to, group.words + row + words * ANNUDF_CPU_GROUP_ROWS, ahead);
-    b.finalize(distances + i, row);
-    if (to == group.dims)
-      return (uint32_t(1) << Tile) - 1;
-#pragma unroll
-    for (int t = 0; t < Tile; ++t)
-      __builtin_memcpy(kept[t], b.acc[t][0], sizeof(acc[0]));
-    uint32_t alive = 0;
-#pragma clang loop unroll(disable)
-    for (int t = 0; t < Tile; ++t) {
-      // A NaN says nothing: what follows may be a number.
-      const uint32_t worse = worseThan<Rows>(distances[i + t], row, s.limit[which[i + t]]);
-      alive |= uint32_t((rows & ~worse) != 0) << t;
-    }
-    return alive;
-  }
-
-  const annudf_cpu_scan &s;
-  const Group &group;
-  const int row;
-  const int32_t first; ///< The scan's first query.
-  const uint32_t rows; ///< Those that count.
-  int32_t which[kWaiting];
-  Word acc[kWaiting][Rows]; ///< By query.
-  float distances[kWaiting][ANNUDF_CPU_GROUP_ROWS];
-};
-
-/// All queries against one group, whose rows are left once they cannot be found.
-/// \param depth  to how many dims groups were computed of late: so much of a later one is fetched.
-template <class Hooks, int Rows>
-ANNUDF_INLINE void abandon(const annudf_cpu_scan &s, const Group &group, Ahead &ahead,
-                           int32_t &depth) {
-  const uintptr_t begin = ahead.next;
-  int32_t deepest = 0;
-#pragma clang loop unroll(disable)
-  for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows)
-#pragma clang loop unroll(disable)
-    for (int32_t first = 0; first < s.queries; first += kWaiting)
-      Abandoning<Hooks, Rows>(s, group, row, first)
-          .run(s.queries - first < kWaiting ? s.queries - first : kWaiting, ahead, deepest);
-  const int32_t words = depth / elementsPerWord(annudf1_row_element());
-  const uintptr_t end = begin + uintptr_t(words) * ANNUDF_CPU_GROUP_ROWS * sizeof(uint32_t);
-#pragma clang loop unroll(disable)
-  for (uintptr_t next = ahead.next; next < end; next += kLineBytes)
-    fetch(next);
-  depth = (3 * depth + deepest + 2) / 4;
+    push(s, first + t, group.ids, distances[t], group.valid);
 }
 
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
@@ -378,8 +257,7 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
   int64_t tailIds[ANNUDF_CPU_GROUP_ROWS], tailNumbers[ANNUDF_CPU_GROUP_ROWS];
   // Constants by the time this is optimised: without tiles their copies of the hooks go.
-  const bool tiles = annudf_cpu_tile() == kTile, abandons = annudf_cpu_abandons() != 0;
-  int32_t depth = 0;
+  const bool tiles = annudf_cpu_tile() == kTile;
   // While the queries see a group each pass over it fetches its share of a later one, towards the
   // end of the list of the next list's.
   const int64_t groups = (s.size + ANNUDF_CPU_GROUP_ROWS - 1) / ANNUDF_CPU_GROUP_ROWS;
@@ -395,16 +273,15 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
                 s.ids + begin,
                 s.numbers + begin,
                 pass,
-                dims,
-                ANNUDF_CPU_GROUP_ROWS};
+                dims};
     if (s.size - begin < ANNUDF_CPU_GROUP_ROWS) {
       // Padding rows run through the hooks as well: as an existing row, so that no
       // capture is read outside its extent.
-      group.existing = int(s.size - begin);
-      group.valid &= (uint32_t(1) << group.existing) - 1;
+      const int existing = int(s.size - begin);
+      group.valid &= (uint32_t(1) << existing) - 1;
       for (int r = 0; r < ANNUDF_CPU_GROUP_ROWS; ++r) {
-        tailIds[r] = group.ids[r < group.existing ? r : 0];
-        tailNumbers[r] = group.numbers[r < group.existing ? r : 0];
+        tailIds[r] = group.ids[r < existing ? r : 0];
+        tailNumbers[r] = group.numbers[r < existing ? r : 0];
       }
       group.ids = tailIds, group.numbers = tailNumbers;
     }
@@ -413,11 +290,6 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
         later < groups
             ? reinterpret_cast<uintptr_t>(s.rows) + uintptr_t(later * groupBytes)
             : reinterpret_cast<uintptr_t>(s.ahead) + uintptr_t((later - groups) * groupBytes);
-    if constexpr (Hooks::Form::kWords == 1)
-      if (abandons) {
-        abandon<Hooks, Rows>(s, group, ahead, depth);
-        continue;
-      }
     int32_t q = 0;
     for (; tiles && q + kTile <= s.queries; q += kTile)
       tile<Hooks, kTile, Rows>(s, q, group, ahead);
@@ -439,7 +311,7 @@ template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) 
 template <class Hooks, int Rows> ANNUDF_INLINE void explain(const annudf_cpu_scan &s) {
   constexpr int kWords = Hooks::Form::kWords;
   const int32_t perWord = elementsPerWord(annudf1_row_element()), first = 0;
-  const Group group{s.rows, s.ids, s.numbers, 1, s.dims, 1};
+  const Group group{s.rows, s.ids, s.numbers, 1, s.dims};
   Block<Hooks, 1, Rows> b(s, group, 0, &first);
   auto *seen = static_cast<typename Hooks::Word *>(s.sink);
   const auto keep = [&] {

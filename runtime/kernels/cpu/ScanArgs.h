@@ -59,11 +59,7 @@ struct annudf_cpu_scan {
                                         bits of a word; else not read. */
   const int32_t *query;            /**< Index of each query in the user's batch. */
   const uint64_t *slots;           /**< Captures, as annudf_slots. */
-  /** Dims, whole words, after each of which rows that cannot be found any more are left; 0: none
-   * are. Only of a scan that was made to. */
-  int32_t block;
-  int64_t *left; /**< There: grows by the coordinates of rows, of each query, that were left. */
-  float *limit;  /**< Worst distance each query still takes; updated. */
+  float *limit; /**< Worst distance each query still takes; updated. */
   annudf_cpu_push *push;
   void *sink;
   struct annudf_cpu_nan *nan; /**< Grows by what this scan meets; null: nobody counts. */
@@ -91,8 +87,6 @@ int32_t annudf_cpu_finalizes(void);
 int32_t annudf_cpu_explains(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
 int32_t annudf_cpu_tile(void);
-/** Whether rows are left once they cannot be found, 0 or 1; only of accumulators of one word. */
-int32_t annudf_cpu_abandons(void);
 #ifdef __cplusplus
 }
 #endif

@@ -250,7 +250,6 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
   bound.owner_ = metric;
   bound.declared_ = manifest.captures;
   bound.extents_ = extents;
-  bound.monotone_ = manifest.monotone;
   bound.allowNonFinite_ = allowNonFinite;
   for (const CaptureInfo &capture : manifest.captures) {
     const auto found = values.find(capture.name);
@@ -265,7 +264,6 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
   }
   bound.setRows(extents.rows);
   bound.computeDigest();
-  bound.areMonotone_ = bound.isMonotone();
   return bound;
 }
 
@@ -276,11 +274,6 @@ void BoundCaptures::setRows(int64_t asked) {
   for (size_t i = 0; i < size(); ++i)
     if (hasExtent({declared_[i]}, ExtentBound::Rows) && !isColumn(i))
       extents_.rows = std::min(extents_.rows, rowsOf(i, asked));
-}
-
-bool BoundCaptures::isMonotone() const {
-  return monotone_ && std::all_of(monotone_->where.begin(), monotone_->where.end(),
-                                  [&](const Condition &one) { return meets(one); });
 }
 
 bool BoundCaptures::hasColumns() const {
@@ -317,34 +310,7 @@ BoundCaptures::withColumns(const std::function<ColumnArray(const CaptureInfo &)>
   }
   bound.setRows(extents_.rows);
   bound.computeDigest();
-  bound.areMonotone_ = bound.isMonotone();
   return bound;
-}
-
-/// NaN meets all: no comparison with it holds.
-bool BoundCaptures::meets(const Condition &condition) const {
-  const auto declared =
-      std::find_if(declared_.begin(), declared_.end(),
-                   [&](const CaptureInfo &capture) { return capture.name == condition.capture; });
-  const Value &value = values_[static_cast<size_t>(declared - declared_.begin())];
-  if (value.space != MemorySpace::Host || value.isColumn)
-    return false;
-  const auto isBroken = [&](double least, double largest) {
-    return condition.kind == Condition::Kind::NonNegative   ? least < 0
-           : condition.kind == Condition::Kind::NonPositive ? largest > 0
-                                                            : least <= 0;
-  };
-  if (value.column)
-    return !isBroken(value.column->least, value.column->largest);
-  const std::string dtype = dtypeOf(declared->element);
-  const Load load = loadOf(dtype);
-  const size_t step = size_t(dtypeSize(dtype));
-  for (size_t at = 0; at < value.host->size(); at += step) {
-    const double entry = load(value.host->data() + at).asReal();
-    if (isBroken(entry, entry))
-      return false;
-  }
-  return true;
 }
 
 /// The rows that capture i has entries for.

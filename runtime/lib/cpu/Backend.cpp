@@ -15,7 +15,6 @@
 #include "HostResources.h"
 #include "cpu/jit/Jit.h"
 #include "cpu/jit/KernelCache.h"
-#include "cpu/search/Abandon.h"
 #include "cpu/search/Batch.h"
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"
@@ -114,7 +113,6 @@ private:
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
     Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
-    Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
   };
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
   /// The pairs of a batch.
@@ -214,14 +212,13 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
                  double(batch.size) *
                      (batch.before + batch.share * double(t) / double(tasks.size())));
     const Task &task = tasks[t];
-    Abandon::Task abandon(way.abandon, t, int64_t(tasks.size()));
     const int64_t begin = batch.listBegin[task.list];
     const int64_t pairs = batch.listBegin[task.list + 1] - begin;
     std::vector<float> &limit = limits[worker];
     limit.resize(pairs);
     for (int64_t i = 0; i < pairs; ++i)
-      limit[i] = matrix || abandon.block() != 0 ? results.tighten(batch.pairs[begin + i])
-                                                : results.limit(batch.pairs[begin + i]);
+      limit[i] = matrix ? results.tighten(batch.pairs[begin + i])
+                        : results.limit(batch.pairs[begin + i]);
     Sink<Results> sink{&results, &batch.pairs[begin]};
     annudf_cpu_scan scan = scanOf(index, task);
     // Likely this thread's next.
@@ -234,8 +231,6 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     Slots own;
     columns.place(scan, task, numbers, own);
     scan.limit = limit.data();
-    scan.block = abandon.block();
-    scan.left = &abandon.left;
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
     Tally::Nan nan(tally);
@@ -256,7 +251,6 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
       matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
     else
       kernel.run(scan);
-    abandon.done(double(task.cost));
   });
 }
 
@@ -264,21 +258,20 @@ template <class Results> class CpuBackend::ListScan final : public BatchScan {
 public:
   /// \param one  its matrix null where the plan multiplies nothing.
   ListScan(const CpuBackend &backend, const OneQuery<Results> &one, Batch &batch,
-           const std::vector<uint32_t> &probes, Abandon &abandon, Reporter &reporter,
-           StageTimer &stage)
-      : backend(backend), one(one), batch(batch), probes(probes), abandon(abandon),
-        reporter(reporter), stage(stage) {}
+           const std::vector<uint32_t> &probes, Reporter &reporter, StageTimer &stage)
+      : backend(backend), one(one), batch(batch), probes(probes), reporter(reporter),
+        stage(stage) {}
 
   /// Sums over the pairs, where stages are timed; scan() adds the latter.
   double rows = 0, unbounded = 0;
 
   void scan(uint32_t from, uint32_t to) override {
-    unbounded += scanProbes(from, to, {nullptr, nullptr, &abandon});
+    unbounded += scanProbes(from, to, {});
   }
   void multiply(uint32_t from, uint32_t to) override {
     if (one.matrix->hasRows() && !found)
       found.emplace(batch.size, one.results.selected(), one.index.size(), one.matrix->widen());
-    scanProbes(from, to, {one.matrix, found ? &*found : nullptr, nullptr});
+    scanProbes(from, to, {one.matrix, found ? &*found : nullptr});
   }
   void computeRest() override { one.computeRest(*found, backend.threads_); }
 
@@ -302,7 +295,6 @@ private:
   const OneQuery<Results> one;
   Batch &batch;
   const std::vector<uint32_t> &probes;
-  Abandon &abandon;
   Reporter &reporter;
   StageTimer &stage;
   std::optional<Survivors> found; ///< What comes of rows that are kept.
@@ -339,8 +331,6 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
-  Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
-                  index.dims(), index.element());
   Tally tally;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
   std::atomic<int64_t> left = 0;  // By bounds.
@@ -358,7 +348,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
     ListScan<Results> scan(*this, {index, batch, params, columns, *kernel, matrix, results, tally},
-                           batch, probes, abandon, reporter, stage);
+                           batch, probes, reporter, stage);
     familyOf(plan).run(scan, plan.workOf(batch.size));
     scanned += scan.rows, byScan += scan.unbounded;
     results.finish(threads_);
@@ -366,8 +356,6 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
     reporter.now(double(first + batch.size));
   }
   reporter.finish();
-  if (params.timeStages) // Else nothing was counted that these are parts of.
-    byScan -= double(abandon.left()) / index.dims();
   if (!stats)
     return;
   *stats = {.linkMs = compiled ? kernel->linkMs : 0,

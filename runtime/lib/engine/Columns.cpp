@@ -75,12 +75,8 @@ void measure(ColumnArray &array, annudf_capture_element element, const RowStore 
   const size_t size = bytesOf(element);
   for (const List &list : store.lists())
     for (size_t i = 0; i < static_cast<size_t>(list.size); ++i) {
-      const Value value = load(list.columns[c].data() + i * size);
-      if (!value.isFinite() && array.notFinite < 0)
+      if (array.notFinite < 0 && !load(list.columns[c].data() + i * size).isFinite())
         array.notFinite = list.ids[i];
-      const double real = value.asReal();
-      array.least = std::min(array.least, real);
-      array.largest = std::max(array.largest, real);
     }
 }
 

@@ -49,10 +49,9 @@ struct TestMetric {
   bool finalize = true; ///< Else the runtime's own is linked.
   std::vector<annudf_element> elements = kAllElements;
   std::vector<CaptureInfo> captures = {};
-  std::vector<annudf_accumulator> fields = {};   ///< For an accumulator of several.
-  std::optional<PackedSum> packed = {};          ///< What annudf-pack-lanes would prove.
-  std::optional<QuadraticForm> form = {};        ///< What annudf-infer-properties would prove.
-  std::optional<MonotoneDistance> monotone = {}; ///< The same.
+  std::vector<annudf_accumulator> fields = {}; ///< For an accumulator of several.
+  std::optional<PackedSum> packed = {};        ///< What annudf-pack-lanes would prove.
+  std::optional<QuadraticForm> form = {};      ///< What annudf-infer-properties would prove.
   reference::Metric distance;
 };
 
@@ -80,7 +79,6 @@ inline const std::vector<TestMetric> &testMetrics() {
        .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "weighted_l2",
        .captures = {{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}}},
-       .monotone = MonotoneDistance{{{"w", Condition::Kind::NonNegative}}, false},
        .distance = sum([](double x, double y, int d) { return weightOf(d) * (x - y) * (x - y); })},
       {.name = "l1",
        .finalize = false,
@@ -89,10 +87,8 @@ inline const std::vector<TestMetric> &testMetrics() {
                            {{ANNUDF_ELEMENT_I8, 65793},
                             {ANNUDF_ELEMENT_U8, 65793},
                             {ANNUDF_ELEMENT_BITS, ANNUDF_MAX_DIMS}}},
-       .monotone = MonotoneDistance{},
        .distance = sum([](double x, double y, int) { return std::fabs(x - y); })},
       {.name = "chebyshev",
-       .monotone = MonotoneDistance{{}, /*isExtreme=*/true},
        .distance =
            [](V x, V y, int32_t dims) {
              double most = 0;
@@ -147,7 +143,6 @@ inline const std::vector<TestMetric> &testMetrics() {
        .accumulator = ANNUDF_ACCUMULATOR_F64,
        .compute = ANNUDF_COMPUTE_F64,
        .finalize = false,
-       .monotone = MonotoneDistance{},
        .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "agreement",
        .order = ANNUDF_ORDER_MAX,
@@ -196,7 +191,6 @@ inline const std::vector<TestMetric> &testMetrics() {
              return 1 - both / either + 0.001 * ((dims - 1) % 7);
            }},
       {.name = "asymmetric",
-       .monotone = MonotoneDistance{},
        .distance = sum([](double x, double y, int d) {
          return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
        })},
@@ -279,7 +273,6 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.fields = metric.fields;
   m.packed = metric.packed;
   m.form = metric.form;
-  m.monotone = metric.monotone;
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (metric.finalize)
     m.hooks.push_back(ANNUDF_HOOK_FINALIZE);

@@ -181,8 +181,6 @@ KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTar
   key.linker = "llvm";
   key.linkerVersion = LLVM_VERSION_STRING;
   key.options = target.options;
-  if (host.abandons)
-    key.options.push_back("leaves rows");
   if (host.explains)
     key.options.push_back("explains");
   key.arch = target.cpu;

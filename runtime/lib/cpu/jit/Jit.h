@@ -50,7 +50,6 @@ protected:
 struct ScanTarget {
   std::string cpu = "";    ///< LLVM's name of an older processor; "": this one.
   unsigned vectorBits = 0; ///< The widest vectors'; 0: as the processor and the metric are.
-  bool abandons = false;   ///< Whether rows are left before their last dimension (Abandon.h).
   bool explains = false;   ///< Whether it is no scan but shows accumulators.
   bool isThisOne() const { return cpu.empty() && vectorBits == 0; }
 };

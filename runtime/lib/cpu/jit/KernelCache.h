@@ -11,7 +11,6 @@
 
 #include "Jit.h"
 #include "Processor.h"
-#include "cpu/search/Abandon.h"
 
 #include "annudf/runtime/engine/KernelKey.h"
 
@@ -30,11 +29,9 @@ public:
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
   Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
-    const ScanTarget host{.cpu = askedProcessor(),
-                          .abandons = mayAbandon(metric.artifact.manifest)};
+    const ScanTarget host{.cpu = askedProcessor()};
     return kernels_.get(
-        metric, elements, host.cpu + (host.abandons ? " leaves rows" : ""),
-        [&] { return scanKey(metric, elements, host); },
+        metric, elements, host.cpu, [&] { return scanKey(metric, elements, host); },
         [&](const std::string &) { return compileScan(metric, elements, host); }, compiled);
   }
 

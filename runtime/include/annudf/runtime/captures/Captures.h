@@ -63,9 +63,6 @@ struct ColumnArray {
   std::shared_ptr<const std::vector<std::byte>> values;
   int64_t entries = 0;
   std::string digest; ///< Another one for other values.
-  /// Bounds of the values that are not NaN.
-  double least = std::numeric_limits<double>::infinity(),
-         largest = -std::numeric_limits<double>::infinity();
   int64_t notFinite = -1; ///< The id of a row whose value is not finite; -1: all are.
 };
 
@@ -127,10 +124,6 @@ public:
   /// bound again it has another digest.
   const std::string &digest() const { return digest_; }
 
-  /// Whether the values are what the metric's `monotone` asks of them; false where it has none, and
-  /// of device memory, which is not looked at. Computed once.
-  bool areMonotone() const { return areMonotone_; }
-
   /// What the values were bound for; all empty when default-constructed. There are as many rows as
   /// all arrays of that extent have, which may be more than were asked for.
   const std::string &owner() const { return owner_; } ///< "metric 'l2'".
@@ -152,16 +145,13 @@ private:
   static Value bindOne(const CaptureInfo &capture, const CaptureExtents &extents,
                        const CaptureValue &given, bool allowNonFinite);
   void computeDigest();
-  bool meets(const Condition &condition) const;
-  bool isMonotone() const;
   void setRows(int64_t asked);
 
   std::string owner_, digest_;
   std::vector<CaptureInfo> declared_;
   CaptureExtents extents_;
   std::vector<Value> values_;
-  std::optional<MonotoneDistance> monotone_;
-  bool areMonotone_ = false, allowNonFinite_ = false, rowOnlyIndexes_ = false;
+  bool allowNonFinite_ = false, rowOnlyIndexes_ = false;
 };
 
 /// Why a capture without a value takes none of these columns, null or not, in words for the end of

@@ -84,8 +84,7 @@ struct SearchStats {
   std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
   double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
   /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
-  /// family "matrix", where bounds rule most out, and of rows that a CPU left before their last
-  /// dimension, which count by what was computed. On a GPU these are granules of 8 rows.
+  /// family "matrix", where bounds rule most out. On a GPU these are granules of 8 rows.
   double evaluatedPerQuery = 0;
   /// The part of the metric that a CPU does for one row at a time, several times slower: "computed
   /// one row at a time: fmod"; "" where there is nothing.
@@ -97,7 +96,7 @@ struct SearchStats {
   /// unless all lists are probed and there is no filter.
   int64_t scored = 0;
   /// Those of them whose distance was NaN, so that the row is not found. Rows that a bound rules
-  /// out, or that are left before their last dimension, have no distance. A search that is only
+  /// out have no distance. A search that is only
   /// enqueued on a GPU tells of earlier ones with this metric that were not told of.
   int64_t nanDistances = 0;
   int64_t nanQuery = -1, nanRow = -1; ///< One of the pairs: number of the query, id of the row.
