@@ -67,8 +67,7 @@ typedef struct annudf_compile_options {
   /** Not 0: the source is what a frontend emits; the pass annudf-import-frontend turns
    * it into the dialect before it is verified, and the dialects that it reads are known. */
   int32_t import_frontend;
-  /** Not 0: that the distance is a quadratic form, or only gets worse from dimension to dimension,
-   * is not proved, and not told. */
+  /** Not 0: that the distance is a quadratic form is not proved, and not told. */
   int32_t skip_form;
   /** Who makes code for GPUs: "libnvvm" (also for NULL and ""), or "nvptx": LLVM, which needs no
    * CUDA toolkit and makes PTX, for the oldest architecture where `archs` has none. */

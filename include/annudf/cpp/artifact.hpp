@@ -39,7 +39,7 @@ struct compile_options {
   std::string inline_captures = {};    ///< Options of annudf-inline-captures, "dims=128".
   bool lto_ir = true;                  ///< Code for GPUs.
   bool host_code = true;               ///< Code for CPUs.
-  /// The quadratic form of its distance, and that it only gets worse, where these are proved.
+  /// The quadratic form of its distance, where it is proved.
   bool form = true;
   /// Who makes code for GPUs: "libnvvm", or "nvptx", which makes PTX without a CUDA toolkit.
   std::string device_backend = "libnvvm";

@@ -46,8 +46,13 @@ protected:
   HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts,
               const std::optional<QuadraticForm> &form = {})
       : module(module), udf(udf), target(target), counts(counts),
-        builder(udf.getLoc(), module.getContext()), descriptor(describe(udf)) {
+        builder(udf.getLoc(), module.getContext()), descriptor(describeWith(udf, form)) {}
+
+  static MetricDescriptor describeWith(UdfOpInterface udf,
+                                       const std::optional<QuadraticForm> &form) {
+    MetricDescriptor descriptor = describe(udf);
     descriptor.form = form;
+    return descriptor;
   }
 
   /// The insertion point is its body.

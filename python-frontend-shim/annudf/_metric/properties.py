@@ -129,7 +129,7 @@ class FieldProperties:
     sign : Claim
         Its terms are never negative, or never positive.
     monotone : Claim
-        No dimension makes it smaller, or no dimension makes it larger, so that a search may stop early.
+        No dimension makes it smaller, or none makes it larger.
     """
 
     joined: Claim
