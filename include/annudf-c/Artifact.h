@@ -131,7 +131,7 @@ ANNUDF_CAPI_EXPORTED void annudf_artifact_destroy(annudf_artifact *artifact);
 
 /*===-- What the ABI knows ------------------------------------------------===*/
 
-/** A row of a table of the ABI (docs/spec/abi.md, 7). Texts live for ever; what a table does not
+/** A row of a table of the ABI (docs/spec/tables.md). Texts live for ever; what a table does not
  * have is 0 or "". */
 typedef struct annudf_table_row {
   size_t size;          /**< sizeof(annudf_table_row), set by the caller. */

@@ -10,7 +10,7 @@ from . import ROOT, differing
 
 HEADER = ROOT / "include/annudf/ABI/annudf_tables.h"
 ENUMS = ROOT / "include/annudf/Dialect/IR/AnnudfTables.td"
-DOCS = ROOT / "docs/spec/abi.md"
+DOCS = ROOT / "docs/spec/tables.md"
 
 COLUMNS = {
     "ELEMENTS": "NAME VALUE SPELLING BITS KIND SINCE",
@@ -141,9 +141,9 @@ def unenforced(tables):
 
 
 def check_tables(options):
-    """Compares the enums of the dialect and the tables of docs/spec/abi.md with annudf_tables.h.
+    """Compares the enums of the dialect and the tables of docs/spec/tables.md with annudf_tables.h.
 
-    In docs/spec/abi.md the tables stand between `<!-- table NAME: ... -->` and `<!-- end table -->`.
+    In docs/spec/tables.md the tables stand between `<!-- table NAME: ... -->` and `<!-- end table -->`.
     A limit that no source names is enforced by nobody, and refused too.
     """
     tables = read_tables(options.header.read_text())
@@ -160,7 +160,7 @@ SUBCOMMANDS = [
         "tables",
         check_tables,
         {
-            "--update": {"action": "store_true", "help": "write the enums of the dialect and the tables of docs/spec/abi.md"},
+            "--update": {"action": "store_true", "help": "write the enums of the dialect and the tables of docs/spec/tables.md"},
             "--header": {"type": Path, "default": HEADER, "help": "another annudf_tables.h, for tests"},
         },
     )
