@@ -53,7 +53,7 @@ void checkMagic(std::string_view bytes, const std::string &origin) {
   const std::string_view start = bytes.substr(1, kMagic.size());
   // A map of up to 23 entries: a newer container may have more than ours.
   if ((head & 0xe0) != 0xa0 || (head & 31) > 23 || start != kMagic.substr(0, start.size()))
-    refuse(origin, "not an annudf artifact (its first bytes are foreign)");
+    refuse(origin, "not an annudf artifact (its first bytes are wrong)");
 }
 
 } // namespace
@@ -201,7 +201,7 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
   const Sha256::Digest actual = Sha256::of(content.data(), content.size());
   if (digest->as<Bytes>()->content !=
       std::string_view(reinterpret_cast<const char *>(actual.data()), actual.size()))
-    refuse(origin, "damaged: the SHA-256 of its content is not the one it carries");
+    refuse(origin, "damaged: the SHA-256 of its content does not match");
 
   if (const CborResult inner = checkCbor(content, kBodyLimits); !inner)
     refuse(origin, "the body is malformed at " + placeOf(inner));

@@ -206,7 +206,7 @@ private:
       fail(place, "must be a map of formats");
     for (const auto &[format, times] : *map) {
       if (format != "f32" && format != "f64")
-        fail(place, "names " + inQuotes(format) + ", which is none of f32, f64");
+        fail(place, "names " + inQuotes(format) + ", it must be one of f32, f64");
       std::string at = place;
       at.append(".").append(format);
       (format == "f32" ? read.f32 : read.f64) = count(at, times, most);
@@ -267,7 +267,7 @@ private:
         return {EntryIndex::Kind::Dim};
       if (*text == "query")
         return {EntryIndex::Kind::Query};
-      fail(place, "has index " + inQuotes(*text) + ", which is none of dim, query");
+      fail(place, "has index " + inQuotes(*text) + ", it must be one of dim, query");
     }
     const auto *number = value.as<uint64_t>();
     if (!number || *number > uint64_t(std::numeric_limits<int64_t>::max()))

@@ -164,7 +164,7 @@ PayloadKind payloadKind(const Fields &fields) {
     if (text == toString(kind))
       return kind;
   fields.fail("kind", "is " + inQuotes(text) +
-                          ", which is none of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir, "
+                          ", it must be one of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir, "
                           "linked-ptx, linked-cubin, ptx");
 }
 
@@ -183,13 +183,13 @@ bool isVersion(std::string_view text) {
   return digit && text.size() <= 32;
 }
 
-/// What is wrong with a payload, "" if nothing: "has suffix 'x', which is none of a, f".
+/// What is wrong with a payload, "" if nothing: "has suffix 'x', it must be one of a, f".
 std::string faultOf(const Payload &payload) {
   const bool isLtoIr = payload.isDeviceCode(), isHost = payload.kind == PayloadKind::HostBitcode;
   if (isLtoIr ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
     return "has sm " + std::to_string(payload.sm) + ", which is no architecture";
   if (!payload.suffix.empty() && (!isLtoIr || (payload.suffix != "a" && payload.suffix != "f")))
-    return "has suffix " + inQuotes(payload.suffix) + ", which is none of a, f";
+    return "has suffix " + inQuotes(payload.suffix) + ", it must be one of a, f";
   if (isHost ? payload.triple.empty() : !payload.triple.empty())
     return "has triple " + inQuotes(payload.triple);
   if (payload.triple.size() > kMaxText || !isPrintable(payload.triple))

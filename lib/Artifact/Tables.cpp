@@ -153,7 +153,7 @@ std::optional<Enum> parseSpelling(std::string_view text, std::string *why) {
     return static_cast<Enum>(row->value);
   if (why)
     *why = "is " + inQuotes(text) +
-           (row ? ", which is reserved for a later version; use one of " : ", which is none of ") +
+           (row ? ", which is reserved for a later version; use one of " : ", it must be one of ") +
            table.listing();
   return std::nullopt;
 }

@@ -129,8 +129,8 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     call.refuseNull(payload, "payload");
     const std::vector<Payload> &payloads = artifact->value.payloads;
     if (index >= payloads.size())
-      call.refuse("index " + std::to_string(index) +
-                  " is beyond the payloads, of which there are " + std::to_string(payloads.size()));
+      call.refuse("index is " + std::to_string(index) + ", the artifact has " +
+                  std::to_string(payloads.size()) + " payloads; count from 0");
     const Payload &entry = payloads[index];
     annudf_payload filled = {};
     switch (entry.kind) {
@@ -175,8 +175,8 @@ annudf_status annudf_artifact_capture(const annudf_artifact *artifact, size_t in
     call.refuseNull(capture, "capture");
     const std::vector<CaptureInfo> &captures = artifact->value.manifest.captures;
     if (index >= captures.size())
-      call.refuse("index " + std::to_string(index) +
-                  " is beyond the captures, of which there are " + std::to_string(captures.size()));
+      call.refuse("index is " + std::to_string(index) + ", the artifact has " +
+                  std::to_string(captures.size()) + " captures; count from 0");
     const CaptureInfo &declared = captures[index];
     annudf_capture_declaration filled = {};
     filled.name = declared.name.c_str();

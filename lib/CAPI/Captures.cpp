@@ -31,7 +31,8 @@ runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value
   if (!value.dtype)
     call.refuse(who + "dtype is NULL");
   if (value.rank < 0 || value.rank > ANNUDF_MAX_ARRAY_RANK)
-    call.refuse(who + "rank is " + std::to_string(value.rank));
+    call.refuse(who + "rank is " + std::to_string(value.rank) + "; it must be 0 to " +
+                std::to_string(ANNUDF_MAX_ARRAY_RANK));
   if (value.rank != 0 && !value.shape)
     call.refuse(who + "shape is NULL");
   if (value.bytes != 0 && !value.data)
@@ -39,9 +40,9 @@ runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value
   const bool onDevice = isOnDevice(call, value.place, subject);
   if (value.place.stream != 0)
     call.refuse(who + "place.stream is " + std::to_string(value.place.stream) +
-                "; a search reads captures on the stream of its queries, so leave it 0");
+                "; a search reads captures on the stream of its queries, so set it to 0");
   if (!onDevice && value.release)
-    call.refuse(who + "host memory is copied and has no owner; leave release NULL");
+    call.refuse(who + "host memory is copied and not kept; set release to NULL");
   runtime::CaptureValue given;
   given.dtype = value.dtype;
   given.shape.assign(value.shape, value.shape + value.rank);

@@ -30,8 +30,8 @@ std::string checkedText(const Call &call, const char *source, size_t size) {
   if (text.compare(0, 4, "ML\xefR") == 0)
     call.refuse("source is MLIR bytecode; pass the text of the module");
   if (size > ANNUDF_MAX_SOURCE_BYTES)
-    call.refuse("source has " + std::to_string(size) + " bytes, more than " +
-                std::to_string(ANNUDF_MAX_SOURCE_BYTES));
+    call.refuse("source has " + std::to_string(size) + " bytes; at most " +
+                std::to_string(ANNUDF_MAX_SOURCE_BYTES) + " are taken");
   return text;
 }
 
@@ -56,8 +56,8 @@ annudf_status annudf_diagnostics_get(const annudf_diagnostics *diagnostics, size
     call.refuseNull(diagnostics, "diagnostics");
     call.refuseNull(diagnostic, "diagnostic");
     if (index >= diagnostics->entries.size())
-      call.refuse("index " + std::to_string(index) + " is beyond the list, which has " +
-                  std::to_string(diagnostics->entries.size()));
+      call.refuse("index is " + std::to_string(index) + ", there are " +
+                  std::to_string(diagnostics->entries.size()) + " diagnostics; count from 0");
     const size_t size = diagnostic->size;
     constexpr size_t kSmallest = ANNUDF_SIZE_WITH(annudf_diagnostic, message);
     if (size < kSmallest)
@@ -237,8 +237,8 @@ annudf_status annudf_compile_cuda_source(const char *source, size_t size, const 
       call.refuseNull(origin, "origin");
       call.refuseNull(artifact, "artifact");
       std::string text = checkedText(call, source, size);
-      if (text.find('\0') != std::string::npos)
-        call.refuse("source has a NUL in it, which is no CUDA C++");
+      if (const size_t at = text.find('\0'); at != std::string::npos)
+        call.refuse("source has a NUL at byte " + std::to_string(at) + "; CUDA C++ has none");
       const auto fields =
           copyOptions(given, ANNUDF_SIZE_WITH(annudf_cuda_source_options, capture_count),
                       "annudf_cuda_source_options");

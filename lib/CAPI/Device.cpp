@@ -14,7 +14,7 @@ using namespace annudf::capi;
 static runtime::CudaBackend &cudaOf(const Call &call, const annudf_backend *backend) {
   call.refuseNull(backend, "backend");
   if (!backend->cuda)
-    call.refuse("the backend is " + backend->description + "; it has no device memory");
+    call.refuse("the backend is " + backend->description + "; give a CUDA backend");
   return *backend->cuda;
 }
 

@@ -29,12 +29,13 @@ UdfCapture toCapture(const Call &call, const annudf_udf_capture &given, size_t i
   call.refuseNull(given.name, (which + "name").c_str());
   call.refuseNull(given.dtype, (which + "dtype").c_str());
   if (given.ndim < 0 || given.ndim > ANNUDF_MAX_ARRAY_RANK)
-    call.refuse(which + "ndim is " + std::to_string(given.ndim));
+    call.refuse(which + "ndim is " + std::to_string(given.ndim) + "; it must be 0 to " +
+                std::to_string(ANNUDF_MAX_ARRAY_RANK));
   if (given.ndim > 0)
     call.refuseNull(given.shape, (which + "shape").c_str());
   if (given.flags & ~uint32_t(ANNUDF_UDF_CAPTURE_READONLY))
     call.refuse(which + "flags is " + std::to_string(given.flags) +
-                ", of which this annudf knows 1; update it");
+                ", this annudf knows the bits of 1 only; clear the others, or update annudf");
   if (given.reserved != 0)
     call.refuse(which + "reserved is " + std::to_string(given.reserved) + "; set it to 0");
   UdfCapture capture;
@@ -55,8 +56,8 @@ std::vector<UdfCapture> toCaptures(const Call &call, const annudf_udf_capture *c
   if (count > 0)
     call.refuseNull(captures, "captures");
   if (count > ANNUDF_MAX_CAPTURES)
-    call.refuse("n_captures is " + std::to_string(count) + ", more than " +
-                std::to_string(ANNUDF_MAX_CAPTURES));
+    call.refuse("n_captures is " + std::to_string(count) + "; a device UDF has at most " +
+                std::to_string(ANNUDF_MAX_CAPTURES) + " captures");
   std::vector<UdfCapture> result;
   // The array's elements are as large as the caller's header says, not this library's.
   const char *at = reinterpret_cast<const char *>(captures);
@@ -83,14 +84,14 @@ DeviceUdf toUdf(const Call &call, const annudf_device_udf *udf) {
                 "; 1 is LTO-IR, 2 CUDA source");
   if (given.flags != 0)
     call.refuse("udf.flags is " + std::to_string(given.flags) +
-                ", and this annudf knows none; set it to 0");
+                ", this annudf knows none; set it to 0");
   DeviceUdf result;
   result.abi = given.abi;
   result.kind = static_cast<UdfPayload>(given.payload_kind);
   constexpr size_t kMost = size_t(1) << 30; // More is no size but a slip; nothing is read.
   if (given.payload_size > kMost)
-    call.refuse("udf.payload_size is " + std::to_string(given.payload_size) + ", more than " +
-                std::to_string(kMost));
+    call.refuse("udf.payload_size is " + std::to_string(given.payload_size) + "; at most " +
+                std::to_string(kMost) + " bytes are taken");
   result.payload.assign(static_cast<const char *>(given.payload), given.payload_size);
   result.symbol = given.symbol_name;
   result.captures = toCaptures(call, given.captures, given.n_captures);
@@ -159,9 +160,8 @@ annudf_status annudf_device_udf_capture_value(const annudf_device_udf *udf, size
     call.refuseNull(value, "value");
     const DeviceUdf given = toCheckedUdf(call, udf);
     if (index >= given.captures.size())
-      call.refuse("index " + std::to_string(index) +
-                  " is beyond the captures, of which there are " +
-                  std::to_string(given.captures.size()));
+      call.refuse("index is " + std::to_string(index) + ", the device UDF has " +
+                  std::to_string(given.captures.size()) + " captures; count from 0");
     constexpr size_t kSmallest = ANNUDF_SIZE_WITH(annudf_capture_value, owner);
     if (value->size < kSmallest)
       call.refuse("annudf_capture_value.size is " + std::to_string(value->size) + ", at least " +

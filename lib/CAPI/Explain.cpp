@@ -69,7 +69,7 @@ annudf_ivf_flat_nan_example(const annudf_ivf_flat_index *index, const annudf_art
     call.refuseNull(text, "text");
     if (stats->size < offsetof(annudf_ivf_flat_search_stats, nan_row) + sizeof(int64_t) ||
         stats->nan_distances == 0)
-      call.refuse("stats name no pair whose distance is NaN");
+      call.refuse("stats.nan_distances is 0, so no pair is named; call this only if it is above 0");
     runtime::SearchStats pairs;
     pairs.nanDistances = stats->nan_distances;
     pairs.nanQuery = stats->nan_query, pairs.nanRow = stats->nan_row;

@@ -51,7 +51,7 @@ annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const a
     call.refuseNull(b, "b");
     call.refuseNull(filter, "filter");
     if (how != ANNUDF_FILTER_AND && how != ANNUDF_FILTER_OR)
-      call.refuse("how is " + std::to_string(how) + ", which is no enum annudf_filter_join");
+      call.refuse("how is " + std::to_string(how) + "; use a value of enum annudf_filter_join");
     const auto join =
         how == ANNUDF_FILTER_AND ? runtime::RowFilter::both : runtime::RowFilter::either;
     give(filter, join(*a->value, *b->value));

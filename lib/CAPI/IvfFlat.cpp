@@ -25,8 +25,8 @@ static thread_local std::vector<const annudf_ivf_flat_index *> inUse;
 capi::IndexUse::IndexUse(const Call &call, const annudf_ivf_flat_index &index, Kind kind)
     : state_(index.lock.state()), kind_(kind) {
   if (std::find(inUse.begin(), inUse.end(), &index) != inUse.end())
-    call.refuse("the index is at work in this very thread; a progress callback may ask for its "
-                "properties only");
+    call.refuse("this thread is inside another call on the index; a progress callback may only "
+                "read its properties");
   if (state_.isAbandoned)
     call.refuse("another thread was changing the index when this process was forked, so here it is "
                 "half changed; fork when no extend or remove runs, start the process by spawn or "
@@ -50,7 +50,7 @@ int64_t capi::inRange(const char *name, int64_t value, int64_t least, int64_t mo
 
 annudf_element capi::toElement(const Call &call, int32_t element) {
   if (!annudf_element_name(element))
-    call.refuse("element is " + std::to_string(element) + ", which is no enum annudf_element");
+    call.refuse("element is " + std::to_string(element) + "; use a value of enum annudf_element");
   return static_cast<annudf_element>(element);
 }
 
@@ -64,12 +64,12 @@ bool capi::isOnDevice(const Call &call, const annudf_place &given, const std::st
   const std::string place = what + ".place.";
   if (given.memory != ANNUDF_MEMORY_HOST)
     call.refuse(place + "memory is " + std::to_string(given.memory) +
-                ", which is no enum annudf_memory");
+                "; use a value of enum annudf_memory");
   if (given.device != 0 || given.stream != 0)
     call.refuse(place +
                 (given.device != 0 ? "device is " + std::to_string(given.device)
                                    : "stream is " + std::to_string(given.stream)) +
-                " with host memory, which has none; set memory to ANNUDF_MEMORY_CUDA");
+                ", but memory is ANNUDF_MEMORY_HOST; set it to 0, or memory to ANNUDF_MEMORY_CUDA");
   return false;
 }
 
@@ -80,9 +80,10 @@ Place capi::toPlace(const Call &call, const annudf_backend *backend, const annud
   const std::string where =
       std::string(what) + " is in memory of CUDA device " + std::to_string(given.device);
   if (!backend)
-    call.refuse("backend is NULL; " + where);
+    call.refuse("backend is NULL, " + where + "; give the backend of that device");
   if (!backend->cuda)
-    call.refuse(where + ", the backend is " + backend->description + "; it has no device memory");
+    call.refuse(where + ", the backend is " + backend->description +
+                "; give the backend of that device");
   if (given.device != backend->cuda->device())
     call.refuse(where + ", the backend is " + backend->description +
                 "; give the backend of that device");
@@ -136,7 +137,8 @@ struct BuildRequest {
         options, offsetof(annudf_ivf_flat_build_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_build_options");
     if (!annudf_coarse_name(given.metric))
-      call.refuse("metric is " + std::to_string(given.metric) + ", which is no enum annudf_coarse");
+      call.refuse("metric is " + std::to_string(given.metric) +
+                  "; use a value of enum annudf_coarse");
     params.nLists = static_cast<uint32_t>(inRange("n_lists", nLists, 0, runtime::kMaxLists));
     params.metric = static_cast<annudf_coarse>(given.metric);
     if (given.kmeans_n_iters != 0)
@@ -328,9 +330,10 @@ annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float 
       use.emplace(call, *index, IndexUse::Kind::Shared);
     const std::vector<float> &from = index->value.centers();
     if (count != from.size())
-      call.refuse("room for " + std::to_string(count) + " floats, the index has " +
+      call.refuse("count is " + std::to_string(count) + ", the index has " +
                   std::to_string(index->value.nLists()) + " centers of " +
-                  std::to_string(index->value.dims()) + " dims");
+                  std::to_string(index->value.dims()) + " dims; give " +
+                  std::to_string(from.size()) + " floats");
     std::copy(from.begin(), from.end(), centers);
   });
 }

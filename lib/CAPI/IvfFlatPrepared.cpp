@@ -39,10 +39,10 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
     if (arguments.params.progress || arguments.params.timeStages)
       call.refuse(std::string("options.") +
                   (arguments.params.progress ? "progress" : "time_stages") +
-                  " is set; a prepared search has none");
+                  " is set; prepared searches do not support it, leave it out");
     if (backend->cuda && !arguments.at.onDevice)
       call.refuse("queries is in host memory, the backend is " + backend->description +
-                  "; a prepared search reads queries in memory of its device");
+                  "; give queries in memory of its device");
     runtime::SearchStats cost;
     const IndexUse use(call, *index, IndexUse::Kind::Shared);
     arguments.chooseFrom(*index);

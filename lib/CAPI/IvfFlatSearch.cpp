@@ -68,10 +68,11 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
         options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_search_options");
     if (given.filter)
-      call.refuse("options.filter is set; a filter of code is computed for every row");
+      call.refuse(
+          "options.filter is set; a filter with code is computed for every row, so leave it out");
     if (given.family && *given.family)
       call.refuse(std::string("options.family is '") + given.family +
-                  "'; what computes a filter of code is not to be chosen");
+                  "'; a filter with code has no choice of family, so leave it out");
     const std::string origin = originOf(*artifact);
     const runtime::BoundCaptures none;
     IndexUse use(call, *index, IndexUse::Kind::Shared);

@@ -28,7 +28,7 @@ annudf_status annudf_merge_parts(annudf_backend *backend, const annudf_partial_r
     call.refuseNull(given.distances, "parts.distances");
     if (given.order != ANNUDF_ORDER_MIN && given.order != ANNUDF_ORDER_MAX)
       call.refuse("parts.order is " + std::to_string(given.order) +
-                  ", which is no enum annudf_order");
+                  "; use a value of enum annudf_order");
     runtime::PartialResults from = {given.ids,   given.distances,
                                     given.parts, given.queries,
                                     given.k,     static_cast<annudf_order>(given.order)};

@@ -22,8 +22,8 @@ static annudf_status refuse(const char *function) {
   return guard(function, [&](Call) {
     throw Error(ErrorKind::Environment, std::string(function) +
                                             ": this annudf was built without its compiler "
-                                            "(ANNUDF_BUILD_COMPILER=OFF); load what was compiled "
-                                            "elsewhere by annudf_artifact_load");
+                                            "(ANNUDF_BUILD_COMPILER=OFF); compile with another "
+                                            "build and load the file by annudf_artifact_load");
   });
 }
 

@@ -160,10 +160,10 @@ struct Arguments {
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)
-      call.refuse("options.filter is set; distances are of every row");
+      call.refuse("options.filter is set; the call computes every distance, so leave it out");
     if (!params.family.empty())
       call.refuse("options.family is '" + params.family +
-                  "'; what computes every distance is not to be chosen");
+                  "'; calls that compute every distance have no choice of family, so leave it out");
   }
 };
 

@@ -103,14 +103,16 @@ Options copyOptions(const Options *given, size_t smallest, const char *name) {
   constexpr size_t kLargest = 4096;
   if (size > kLargest)
     throw Error(ErrorKind::Usage, std::string(name) + ".size is " + std::to_string(size) +
-                                      ", which cannot be; set it to sizeof(" + name + ")");
+                                      ", more than any version has; set it to sizeof(" + name +
+                                      ")");
   const char *bytes = reinterpret_cast<const char *>(given);
   std::memcpy(&options, bytes, std::min(size, sizeof options));
   options.size = sizeof options;
   for (size_t i = sizeof options; i < size; ++i)
     if (bytes[i] != 0)
       throw Error(ErrorKind::Usage, std::string(name) + " sets a field that this library, annudf " +
-                                        annudf_version() + ", does not know; update it");
+                                        annudf_version() +
+                                        ", does not know; clear it, or update annudf");
   return options;
 }
 

@@ -65,7 +65,7 @@ DeviceUdf annudf::makeDeviceUdf(const Artifact &artifact, const std::string &ori
     misuse(origin, "dims is " + std::to_string(options.dims) + ", metric " + manifest.name +
                        " is for " + std::to_string(manifest.dims) + " dimensions");
   if (options.arch.empty())
-    misuse(origin, "LTO-IR is of one architecture; give arch, as sm_90");
+    misuse(origin, "LTO-IR is for one architecture; give arch, such as sm_90");
   CompileOptions compile;
   compile.archs = {options.arch};
   compile.metricName = manifest.name;

@@ -130,14 +130,13 @@ TEST(ArtifactDamage, EachKindHasItsOwnError) {
   const std::string bytes = serializeArtifact(smallArtifact());
   EXPECT_EQ(parseError("\x7f"
                        "ELF and so on"),
-            "m.annudf: not an annudf artifact (its first bytes are foreign)");
+            "m.annudf: not an annudf artifact (its first bytes are wrong)");
   EXPECT_EQ(parseError("\xa3\x66"
                        "annuaf"),
-            "m.annudf: not an annudf artifact (its first bytes are foreign)");
+            "m.annudf: not an annudf artifact (its first bytes are wrong)");
   std::string changed = bytes;
   changed[bytes.find("weighted_l2")] = 'W';
-  EXPECT_EQ(parseError(changed),
-            "m.annudf: damaged: the SHA-256 of its content is not the one it carries");
+  EXPECT_EQ(parseError(changed), "m.annudf: damaged: the SHA-256 of its content does not match");
   changed = bytes;
   changed[8] = '\x02';
   EXPECT_EQ(parseError(changed), "m.annudf: container version 2, this annudf reads version 1");

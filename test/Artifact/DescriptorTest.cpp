@@ -41,7 +41,7 @@ TEST(Tables, EverySpellingParsesAndPrints) {
   EXPECT_STREQ(toString(static_cast<annudf_element>(77)), "invalid");
   std::string why;
   EXPECT_FALSE(parseSpelling<annudf_order>("be\x1bst", &why));
-  EXPECT_EQ(why, "is 'be\\x1bst', which is none of min, max");
+  EXPECT_EQ(why, "is 'be\\x1bst', it must be one of min, max");
   EXPECT_THROW((void)bytesOfRow(static_cast<annudf_element>(77), 1), Error);
   EXPECT_EQ(bytesOfRow(ANNUDF_ELEMENT_BITS, 1048576), 131072);
   EXPECT_EQ(faultOfDims(ANNUDF_ELEMENT_BITS, 12),

@@ -184,7 +184,7 @@ TEST(Form, IsReadStrictly) {
   EXPECT_EQ(errorWith([](json &f) { f["roundings"] = json::object(); }),
             ".roundings' must be a map of formats");
   EXPECT_EQ(errorWith([](json &f) { f["roundings"]["f16"] = 1; }),
-            ".roundings' names 'f16', which is none of f32, f64");
+            ".roundings' names 'f16', it must be one of f32, f64");
   EXPECT_EQ(errorWith([](json &f) { f["roundings"]["f64"] = 1001; }),
             ".roundings.f64' must be a number from 1 to 1000");
   EXPECT_EQ(errorWith([](json &f) { f["accumulations"] = 0; }),
@@ -209,7 +209,7 @@ TEST(Form, IsReadStrictly) {
   EXPECT_EQ(node({"+", 1}), ".nodes[3]' must have 2 nodes after its operation");
   EXPECT_EQ(node({"|", 1, 2}), ".nodes[3]' must have 1 node after its operation");
   EXPECT_EQ(node({"-", 1024}), ".nodes[3]' must have 1 node after its operation");
-  EXPECT_EQ(node({"w", "row"}), ".nodes[3]' has index 'row', which is none of dim, query");
+  EXPECT_EQ(node({"w", "row"}), ".nodes[3]' has index 'row', it must be one of dim, query");
   EXPECT_EQ(node({"w", -1}), ".nodes[3]' has an index that is neither a text nor a number");
 }
 

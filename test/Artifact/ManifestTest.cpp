@@ -73,7 +73,7 @@ TEST(Manifest, PackedSums) {
   };
   EXPECT_EQ(refusal([](json &) {}), "NO ERROR");
   EXPECT_EQ(refusal([](json &p) { p["term"] = "cube"; }),
-            "m: manifest field 'packed.term' is 'cube', which is none of absolute_difference, "
+            "m: manifest field 'packed.term' is 'cube', it must be one of absolute_difference, "
             "squared_difference, product, different, different_bits");
   EXPECT_EQ(
       refusal([](json &p) { p["negated"] = false; }),
@@ -81,7 +81,7 @@ TEST(Manifest, PackedSums) {
   EXPECT_EQ(refusal([](json &p) { p["more"] = 1; }),
             "m: manifest field 'packed.more' is none that this annudf knows");
   EXPECT_EQ(refusal([](json &p) { p["dims"]["u4"] = 1; }),
-            "m: manifest field 'packed.dims' names an element type that is 'u4', which is none of "
+            "m: manifest field 'packed.dims' names an element type that is 'u4', it must be one of "
             "f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(refusal([](json &p) { p["dims"]["u8"] = 1048577; }),
             "m: manifest field 'packed.dims.u8' is 1048577, above 1048576");
@@ -177,7 +177,7 @@ TEST(Manifest, FieldsOfAnAccumulator) {
             "m: manifest field 'fields' must be a list");
   EXPECT_EQ(
       refusal([](json &m) { m["fields"][0] = "f16"; }),
-      "m: manifest field 'fields' is 'f16', which is none of f32, f64, i32, u32, i64, struct");
+      "m: manifest field 'fields' is 'f16', it must be one of f32, f64, i32, u32, i64, struct");
   EXPECT_EQ(refusal([](json &m) { m["fields"][0] = "struct"; }),
             "m: manifest field 'fields' holds what no field can be");
   EXPECT_EQ(refusal([](json &m) { m["features"] = 7; }),
@@ -223,7 +223,7 @@ TEST(Manifest, AFilter) {
             "m: manifest field 'role' is 'coarse', which is reserved for a later version; use one "
             "of scan, filter");
   EXPECT_EQ(refusal([](json &m) { m["role"] = "join"; }),
-            "m: manifest field 'role' is 'join', which is none of scan, filter");
+            "m: manifest field 'role' is 'join', it must be one of scan, filter");
   EXPECT_EQ(refusal([](json &m) { m["order"] = "min"; }),
             "m: manifest field 'order' is none that this annudf knows");
   EXPECT_EQ(refusal([](json &m) { m.erase("role"); }), "m: manifest field 'order' is missing");
@@ -233,15 +233,15 @@ TEST(Manifest, AFilter) {
 
 TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([](json &m) { m["order"] = "best"; }),
-            "m: manifest field 'order' is 'best', which is none of min, max");
+            "m: manifest field 'order' is 'best', it must be one of min, max");
   EXPECT_EQ(errorWith([](json &m) { m["coarse"] = "l1"; }),
-            "m: manifest field 'coarse' is 'l1', which is none of l2, inner_product, cosine");
+            "m: manifest field 'coarse' is 'l1', it must be one of l2, inner_product, cosine");
   EXPECT_EQ(
       errorWith([](json &m) { m["coarse"] = "metric"; }),
       "m: manifest field 'coarse' is 'metric', which is reserved for a later version; use one "
       "of l2, inner_product, cosine");
   EXPECT_EQ(errorWith([](json &m) { m["elements"][1] = "f8"; }),
-            "m: manifest field 'elements' is 'f8', which is none of f32, f16, i8, u8, bf16, bits");
+            "m: manifest field 'elements' is 'f8', it must be one of f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(errorWith([](json &m) { m["hooks"].push_back("update_packed"); }),
             "m: manifest field 'hooks' is 'update_packed', which is reserved for a later version; "
             "use one of init, update, finalize, combine");
@@ -250,17 +250,17 @@ TEST(Manifest, UnknownSpellings) {
             "m: manifest field 'hooks' names combine, but field 'numerics' is strict");
   EXPECT_EQ(errorWith([](json &m) { m["accumulator"] = std::string(100, 'x'); }),
             "m: manifest field 'accumulator' is '" + std::string(60, 'x') +
-                "...', which is none of f32, f64, i32, u32, i64, struct");
+                "...', it must be one of f32, f64, i32, u32, i64, struct");
   EXPECT_TRUE(
       contains(errorWith([](json &m) { m["compute_type"] = "f8"; }), "'compute_type' is 'f8'"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["payloads"][0]["kind"] = "elf"; }),
-                       "'payloads[0].kind' is 'elf', which is none of lto-ir"));
+                       "'payloads[0].kind' is 'elf', it must be one of lto-ir"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
-                       "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
+                       "'captures[0].element' is 'f128', it must be one of f32, f64, i32, u32"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
                        "must give a constant extent as a number"));
   EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {"lists"}; }),
-            "m: manifest field 'captures[0].extents' is 'lists', which is none of constant, dim, "
+            "m: manifest field 'captures[0].extents' is 'lists', it must be one of constant, dim, "
             "row, query");
 }
 
@@ -346,7 +346,7 @@ TEST(Manifest, TextsAreNamesAndLines) {
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["producer"] = "lib nvvm"; }),
             "m: manifest field 'payloads[0]' has producer 'lib nvvm', which is no name");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["suffix"] = "x"; }),
-            "m: manifest field 'payloads[0]' has suffix 'x', which is none of a, f");
+            "m: manifest field 'payloads[0]' has suffix 'x', it must be one of a, f");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["sm"] = 0; }),
             "m: manifest field 'payloads[0]' has sm 0, which is no architecture");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][2]["triple"] = ""; }),

@@ -79,8 +79,9 @@ TEST_F(CApiArtifact, PayloadsAreFields) {
                 .find("usage: annudf_artifact_payload: annudf_payload.size is 0, at least"),
             0u);
   none.size = sizeof none;
-  EXPECT_EQ(outcome(annudf_artifact_payload(artifact, 2, &none)),
-            "usage: annudf_artifact_payload: index 2 is beyond the payloads, of which there are 2");
+  EXPECT_EQ(
+      outcome(annudf_artifact_payload(artifact, 2, &none)),
+      "usage: annudf_artifact_payload: index is 2, the artifact has 2 payloads; count from 0");
 }
 
 TEST_F(CApiArtifact, CapturesThatItDeclares) {
@@ -96,8 +97,9 @@ TEST_F(CApiArtifact, CapturesThatItDeclares) {
   EXPECT_EQ(w.rank, 1);
   EXPECT_EQ(w.extents[0], ANNUDF_EXTENT_DIM);
   EXPECT_EQ(w.constants[0], 0);
-  EXPECT_EQ(outcome(annudf_artifact_capture(artifact, 1, &w)),
-            "usage: annudf_artifact_capture: index 1 is beyond the captures, of which there are 1");
+  EXPECT_EQ(
+      outcome(annudf_artifact_capture(artifact, 1, &w)),
+      "usage: annudf_artifact_capture: index is 1, the artifact has 1 captures; count from 0");
 
   OwnedArtifact table;
   compileForHost(R"(annudf.metric @table order(min) coarse(l2) elements(f32) {
@@ -203,7 +205,7 @@ TEST_F(CApiArtifact, DamagedBytesAreRefused) {
   EXPECT_EQ(outcome(annudf_artifact_from_bytes(nullptr, 0, "here", &read)),
             "input: here: the file is empty, not an annudf artifact");
   EXPECT_EQ(outcome(annudf_artifact_from_bytes("garbage", 7, "here", &read)),
-            "input: here: not an annudf artifact (its first bytes are foreign)");
+            "input: here: not an annudf artifact (its first bytes are wrong)");
   std::string cut = textOf(bytes).substr(0, 100);
   EXPECT_EQ(outcome(annudf_artifact_from_bytes(cut.data(), cut.size(), "here", &read)),
             "input: here: truncated: the artifact ends after 100 bytes");

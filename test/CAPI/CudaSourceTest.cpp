@@ -319,15 +319,15 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
     return messageOf(kUpdate, change);
   };
   EXPECT_EQ(with([](Options &o) { o.order = "least"; }),
-            "usage: annudf_compile_cuda_source: order is 'least', which is none of min, max");
+            "usage: annudf_compile_cuda_source: order is 'least', it must be one of min, max");
   EXPECT_EQ(with([](Options &o) { o.coarse = "l1"; }),
-            "usage: annudf_compile_cuda_source: coarse is 'l1', which is none of l2, "
+            "usage: annudf_compile_cuda_source: coarse is 'l1', it must be one of l2, "
             "inner_product, cosine");
   EXPECT_EQ(with([](Options &o) { o.name = "two words"; }),
             "usage: CUDA source: name 'two words' is no C identifier");
   EXPECT_EQ(
       with([](Options &o) { o.compute_type = "f16"; }),
-      "usage: annudf_compile_cuda_source: the type of coordinates is 'f16', which is none of f32, "
+      "usage: annudf_compile_cuda_source: the type of coordinates is 'f16', it must be one of f32, "
       "f64, i32");
   EXPECT_EQ(messageOf(kPeerPoints, [](Options &o) { o.compute_type = "i32"; }),
             "usage: CUDA source: coordinates of type i32: compute_dist_udf_impl takes them in "
@@ -369,7 +369,7 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
             "usage: CUDA source: capture 'float' is no name for a member in C++; rename it");
   capture = {"w", "tf32", dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' element is 'tf32', "
-                               "which is none of f32, f64, i32, u32, f16, bf16, i8, u8, i16, u16, "
+                               "it must be one of f32, f64, i32, u32, f16, bf16, i8, u8, i16, u16, "
                                "i64, u64, i1");
   capture = {"w", nullptr, dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
@@ -410,7 +410,8 @@ TEST(CApiCudaSourceAlone, NullAndSizesAreRefused) {
   EXPECT_EQ(outcome(annudf_compile_cuda_source("", 0, "o", nullptr, nullptr, nullptr)),
             "usage: annudf_compile_cuda_source: artifact is NULL");
   EXPECT_EQ(outcome(annudf_describe_nvrtc(nullptr)), "usage: annudf_describe_nvrtc: text is NULL");
-  EXPECT_TRUE(contains(messageOf(std::string("float\0", 6)), "source has a NUL in it"));
+  EXPECT_TRUE(contains(messageOf(std::string("float\0", 6)),
+                       "source has a NUL at byte 5; CUDA C++ has none"));
 }
 
 TEST_F(CApiCudaSource, ThreadsAtOnce) {

@@ -205,20 +205,22 @@ TEST(DeviceUdf, HostileDescriptors) {
        [](Descriptor &d) { d.udf.payload_kind = 0; }},
       {call + "udf.payload_kind is 3; 1 is LTO-IR, 2 CUDA source",
        [](Descriptor &d) { d.udf.payload_kind = 3; }},
-      {call + "udf.flags is 1, and this annudf knows none; set it to 0",
+      {call + "udf.flags is 1, this annudf knows none; set it to 0",
        [](Descriptor &d) { d.udf.flags = 1; }},
-      {call + "udf.payload_size is 18446744073709551615, more than 1073741824",
+      {call + "udf.payload_size is 18446744073709551615; at most 1073741824 bytes are taken",
        [](Descriptor &d) { d.udf.payload_size = SIZE_MAX; }},
       {call + "captures is NULL", [](Descriptor &d) { d.udf.captures = nullptr; }},
-      {call + "n_captures is 18446744073709551615, more than 64",
+      {call + "n_captures is 18446744073709551615; a device UDF has at most 64 captures",
        [](Descriptor &d) { d.udf.n_captures = SIZE_MAX; }},
       {call + "captures[0].name is NULL", [](Descriptor &d) { d.captures[0].name = nullptr; }},
       {call + "captures[0].dtype is NULL", [](Descriptor &d) { d.captures[0].dtype = nullptr; }},
       {call + "captures[0].shape is NULL", [](Descriptor &d) { d.captures[0].shape = nullptr; }},
-      {call + "captures[0].ndim is -1", [](Descriptor &d) { d.captures[0].ndim = -1; }},
-      {call + "captures[0].ndim is 2147483647",
+      {call + "captures[0].ndim is -1; it must be 0 to 32",
+       [](Descriptor &d) { d.captures[0].ndim = -1; }},
+      {call + "captures[0].ndim is 2147483647; it must be 0 to 32",
        [](Descriptor &d) { d.captures[0].ndim = INT32_MAX; }},
-      {call + "captures[0].flags is 3, of which this annudf knows 1; update it",
+      {call + "captures[0].flags is 3, this annudf knows the bits of 1 only; clear the others, or "
+              "update annudf",
        [](Descriptor &d) { d.captures[0].flags = 3; }},
       {call + "captures[0].reserved is 7; set it to 0",
        [](Descriptor &d) { d.captures[0].reserved = 7; }},
@@ -353,7 +355,7 @@ TEST(DeviceUdf, CapturesAreThoseOfTheMetric) {
   given.captures[0].name = "v";
   EXPECT_EQ(made([](Options &) {}), "metric weighted has no capture 'v'");
   EXPECT_EQ(made([](Options &o) { o.arch = nullptr; }),
-            "LTO-IR is of one architecture; give arch, as sm_90");
+            "LTO-IR is for one architecture; give arch, such as sm_90");
 }
 
 TEST(DeviceUdf, ThereAndBack) {

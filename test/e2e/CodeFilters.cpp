@@ -168,7 +168,7 @@ TEST_P(CodeFilters, RefusesIdsThatNoBitsReach) {
   } catch (const Error &error) {
     EXPECT_STREQ(
         error.what(),
-        "a filter of code: the largest id of the index is 34359738368 and it has 41 rows; a filter "
+        "filter with code: the largest id of the index is 34359738368 and it has 41 rows; a filter "
         "takes at most 34359738368 ids and 1073741824 rows; give the rows smaller ids");
   }
 }

@@ -60,7 +60,8 @@ static void runBuild(BuildArguments arguments) {
     throw Error(ErrorKind::Usage, "--metric " + why);
   arguments.params.metric = *metric;
   if (arguments.params.deviceMemoryLimit != 0 && arguments.device != "cuda")
-    throw Error(ErrorKind::Usage, "--device-memory-limit is for --device cuda");
+    throw Error(ErrorKind::Usage,
+                "--device-memory-limit is for --device cuda; add that, or leave the limit out");
   InterruptGuard guard;
   checkOutput(guard, arguments.output, {arguments.base});
   // A missing one is told before minutes go into loading.
@@ -109,28 +110,29 @@ void tool::addBuildCommand(CLI::App &app) {
   addInput(command, *arguments);
   addBitsFlag(command, arguments->bits);
   command
-      ->add_option("--lists", params.nLists,
-                   "Lists (clusters); 0: the root of the number of rows, or 1 for fewer than 1000")
+      ->add_option(
+          "--lists", params.nLists,
+          "Lists (clusters); 0: the square root of the number of rows, or 1 for fewer than 1000")
       ->check(CLI::Range(uint32_t{0}, runtime::kMaxLists));
-  command->add_option("--metric", arguments->metric, "What k-means clusters by")
+  command->add_option("--metric", arguments->metric, "Distance by which k-means clusters")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
   command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means")
       ->check(CLI::Range(1, ANNUDF_MAX_KMEANS_N_ITERS));
   command
       ->add_option("--kmeans-trainset-fraction", params.kmeansTrainsetFraction,
-                   "Part of the rows k-means trains on")
+                   "Share of the rows that k-means trains on")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", params.seed, "Seed of k-means");
   command->add_flag("--adaptive-centers", params.adaptiveCenters,
                     "Move the centers to the means of their lists whenever rows are added");
   command->add_flag("--missing-values", params.missingValues,
-                    "A coordinate may be NaN, which stands for a missing value");
-  command->add_flag("!--train-only", params.addData, "Train the centers, add no row");
+                    "Accept NaN coordinates as missing values");
+  command->add_flag("!--train-only", params.addData, "Train the centers only, add no rows");
   addDeviceOptions(command, arguments->device, arguments->gpu, "Where to build");
   command
       ->add_option("--device-memory-limit", params.deviceMemoryLimit,
-                   "Bytes of the GPU's memory that may be used (default: nine tenths of what is "
-                   "free); where rows and lists have no room, rows go there in pieces")
+                   "Most bytes of GPU memory to use (default: nine tenths of what is free); rows "
+                   "that do not fit are copied in pieces")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX, "at least 1"))
       ->default_str("");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")

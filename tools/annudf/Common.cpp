@@ -85,8 +85,8 @@ void InterruptGuard::check() {
 void tool::checkCommand(CLI::App &app, int argc, const char *const *argv) {
   const auto isAsked = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isAsked).empty())
-    throw Error(ErrorKind::Usage, std::string("there is no command '") + argv[1] +
-                                      "'; annudf --help lists those that there are");
+    throw Error(ErrorKind::Usage,
+                std::string("unknown command '") + argv[1] + "'; annudf --help lists the commands");
 }
 
 void tool::checkOutput(const InterruptGuard &, const std::string &output,
@@ -94,8 +94,9 @@ void tool::checkOutput(const InterruptGuard &, const std::string &output,
   for (const std::string &input : inputs) {
     std::error_code missing; // A file that does not exist is no input either.
     if (std::filesystem::equivalent(output, input, missing))
-      throw Error(ErrorKind::Usage,
-                  output + ": is an input of this command and would be overwritten");
+      throw Error(
+          ErrorKind::Usage,
+          output + ": is an input of this command and would be overwritten; write to another file");
   }
   if (!output.empty())
     const AtomicFileWriter tried(output); // Its temporary file goes with it.
@@ -133,7 +134,7 @@ void tool::addRowsOption(CLI::App *command, int64_t &rows, const std::string &wh
 void tool::addBitsFlag(CLI::App *command, bool &bits) {
   command
       ->add_flag("--bits", bits,
-                 "The bytes of the vectors (u8) are packed bits: 8 dims each, the first lowest")
+                 "Read the vectors (u8) as packed bits: 8 dims a byte, the lowest bit first")
       ->excludes("--as-f32");
 }
 
@@ -191,10 +192,8 @@ runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *c
   const bool isText = path.ends_with(".mlir") || path.ends_with(".mlirbc");
   if (!builtin && !isText && path.find_first_of("./") == std::string::npos &&
       !std::filesystem::exists(path))
-    throw Error(ErrorKind::Input, path +
-                                      ": there is no such file, and no metric of that name; "
-                                      "there are " +
-                                      metricNames());
+    throw Error(ErrorKind::Input,
+                path + ": no such file or built-in metric; the metrics are " + metricNames());
   if (!builtin && !isText)
     return runtime::Metric::fromFile(path);
 #ifdef ANNUDF_HAVE_COMPILER

@@ -41,8 +41,9 @@ static std::string defaultOutput(const std::string &input, const char *ending) {
 static void runLower(const CompileArguments &arguments, const CompileOptions &options,
                      const BuiltinMetric *builtin, const std::string &output) {
   if (options.archs.size() != 1)
-    throw Error(ErrorKind::Usage, "--target-abi " + options.target.abi +
-                                      ": LTO-IR is of one architecture; give --arch sm_90, say");
+    throw Error(ErrorKind::Usage,
+                "--target-abi " + options.target.abi +
+                    ": LTO-IR is for one architecture; give one, such as --arch sm_90");
   const std::string code =
       builtin ? lowerMetric(std::string(builtin->text), builtin->origin(), Stage::LtoIr, options)
               : lowerMetric(readFile(arguments.input, ANNUDF_MAX_SOURCE_BYTES), arguments.input,
@@ -61,8 +62,7 @@ static void runCompile(const CompileArguments &arguments) {
   const BuiltinMetric *builtin = nullptr;
   if (!arguments.builtin.empty() && !(builtin = findBuiltinMetric(arguments.builtin)))
     throw Error(ErrorKind::Usage, "--builtin " + arguments.builtin +
-                                      ": there is no such metric; there are " +
-                                      builtinMetricNames());
+                                      ": no such metric; the metrics are " + builtinMetricNames());
   CompileOptions options;
   options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm, !arguments.noForm};
   const bool isArtifact = options.target.abi == ANNUDF_ABI_ID;
@@ -86,9 +86,9 @@ static void runCompile(const CompileArguments &arguments) {
   if (!isArtifact)
     return runLower(arguments, options, builtin, output);
   if (!arguments.symbol.empty())
-    throw Error(ErrorKind::Usage, "--symbol " + arguments.symbol +
-                                      ": the functions of " ANNUDF_ABI_ID " have names of their "
-                                      "own; leave it out, or give --target-abi");
+    throw Error(ErrorKind::Usage,
+                "--symbol " + arguments.symbol +
+                    ": only --target-abi takes a symbol; leave it out, or give --target-abi");
   CompileTimings timings;
   std::vector<std::string> warnings;
   Artifact artifact = builtin ? compileMetric(std::string(builtin->text), builtin->origin(),
@@ -113,8 +113,7 @@ void tool::addCompileCommand(CLI::App &app) {
   auto arguments = std::make_shared<CompileArguments>();
   command->add_option("input", arguments->input, "Metric as MLIR text or bytecode");
   command->add_option("--builtin", arguments->builtin,
-                      "Instead of a file, a metric that annudf has by itself: " +
-                          builtinMetricNames());
+                      "Built-in metric to compile instead of a file: " + builtinMetricNames());
   command->add_option("-o,--output", arguments->output,
                       "Artifact to write (default: the input with ending .annudf)");
   command
@@ -136,15 +135,14 @@ void tool::addCompileCommand(CLI::App &app) {
                       ", LTO-IR for one --arch (default output: the "
                       "input with ending .ltoir)");
   command->add_option("--symbol", arguments->symbol,
-                      "Name of the function of the latter (default: annudf_metric_NAME)");
-  command->add_option(
-      "--reproducer", arguments->reproducer,
-      "File that a failure inside annudf is written to, for a report (default: what "
-      "ANNUDF_REPRODUCER names)");
+                      "Name of the function, with --target-abi (default: annudf_metric_NAME)");
+  command->add_option("--reproducer", arguments->reproducer,
+                      "File for a report of a failure inside annudf (default: the file that "
+                      "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("--no-form", arguments->noForm,
-                    "Do not prove that the distance is a quadratic form: results are "
-                    "the same, searches may take longer");
+                    "Skip the proofs that the distance is a quadratic form; results "
+                    "are the same, searches may be slower");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });
 #else

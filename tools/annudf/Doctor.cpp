@@ -115,8 +115,8 @@ static void addCuda(std::vector<Finding> &findings) {
 }
 
 void tool::addDoctorCommand(CLI::App &app) {
-  CLI::App *command = app.add_subcommand(
-      "doctor", "Show what was found on this machine, and what is missing for what");
+  CLI::App *command =
+      app.add_subcommand("doctor", "Show what annudf found on this machine, and what is missing");
   command->callback([] {
     std::printf("%s\n", versionText().c_str());
     std::vector<Finding> findings = {inspectCompiler(), inspectCpu()};

@@ -38,8 +38,9 @@ static void append(const runtime::NumericArray &from, std::vector<int64_t> &to) 
 static void append(const std::string &given, std::vector<int64_t> &to) {
   const runtime::NumericArray array = runtime::readCapture(given);
   if (array.shape.size() > 1)
-    throw Error(ErrorKind::Input, array.origin + ": " + std::to_string(array.shape.size()) +
-                                      " extents; ids have one");
+    throw Error(ErrorKind::Input, array.origin + ": " + "it has " +
+                                      std::to_string(array.shape.size()) +
+                                      " dimensions; ids have one");
   static const std::map<std::string,
                         void (*)(const runtime::NumericArray &, std::vector<int64_t> &)>
       kinds = {{"i8", append<int8_t>},    {"i16", append<int16_t>}, {"i32", append<int32_t>},
@@ -48,7 +49,7 @@ static void append(const std::string &given, std::vector<int64_t> &to) {
   const auto kind = kinds.find(array.dtype);
   if (kind == kinds.end())
     throw Error(ErrorKind::Input,
-                array.origin + ": values of " + array.dtype + "; ids are integers");
+                array.origin + ": its type is " + array.dtype + "; ids are integers");
   kind->second(array, to);
 }
 

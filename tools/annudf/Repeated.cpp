@@ -153,27 +153,27 @@ void tool::addRadiusCommand(CLI::App &app) {
   addOptions(command, *arguments);
   command
       ->add_option("--radius", arguments->radius,
-                   "Distance that is not exceeded (for order max: that is reached)")
+                   "Largest distance to find (for order max, the smallest)")
       ->required();
   command->add_option("--probes", arguments->probes.nProbes,
-                      "Lists to scan for a query; more than the index has: all of them");
-  command->add_option("-o,--output", arguments->output,
-                      "Write the neighbours as big-ann-benchmarks does for range search: queries, "
-                      "neighbours in all, the number of each query's (int32), ids (int32), "
-                      "distances (float32)");
-  command->add_option("--show", arguments->show, "Queries whose neighbours are printed");
+                      "Lists to scan per query; if the index has fewer, all of them");
+  command->add_option(
+      "-o,--output", arguments->output,
+      "Write the neighbours in the range search format of big-ann-benchmarks: numbers of queries "
+      "and of neighbours, neighbours per query (int32), ids (int32), distances (float32)");
+  command->add_option("--show", arguments->show, "Number of queries to print");
   command->add_flag("-q,--quiet", arguments->quiet, "Do not print neighbours");
   command->callback([arguments] { runRadius(*arguments); });
 }
 
 void tool::addTuneCommand(CLI::App &app) {
-  CLI::App *command = app.add_subcommand(
-      "tune", "Find how many lists must be scanned for a recall, on queries of your own");
+  CLI::App *command =
+      app.add_subcommand("tune", "Find how many lists to scan for a recall, on your own queries");
   auto arguments = std::make_shared<RepeatedArguments>();
   addOptions(command, *arguments);
-  command->add_option("-k", arguments->k, "Neighbours of a query that will be asked for");
+  command->add_option("-k", arguments->k, "Neighbours per query");
   command->add_option("--recall", arguments->recall,
-                      "Part of the true neighbours that must be found, above 0 and at most 1");
+                      "Share of the true neighbours to find, above 0 and at most 1");
   command->add_flag("-q,--quiet", arguments->quiet, "Print the number of probes alone");
   command->callback([arguments] { runTune(*arguments); });
 }

@@ -52,10 +52,10 @@ static Truth readTruth(const std::string &path, int64_t queries, int k) {
   Truth truth;
   truth.ids = runtime::readIds(path, rows, truth.columns);
   if (rows < queries || truth.columns < k)
-    throw Error(ErrorKind::Input, path + ": has " + std::to_string(rows) + " x " +
-                                      std::to_string(truth.columns) + " ids, recall@" +
-                                      std::to_string(k) + " of " + std::to_string(queries) +
-                                      " queries needs more");
+    throw Error(ErrorKind::Input,
+                path + ": has " + std::to_string(rows) + " x " + std::to_string(truth.columns) +
+                    " ids; recall@" + std::to_string(k) + " of " + std::to_string(queries) +
+                    " queries needs " + std::to_string(queries) + " x " + std::to_string(k));
   return truth;
 }
 
@@ -245,8 +245,8 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
       ->required();
   arguments.metric.addTo(command);
   command->add_option("--filter", arguments.filter,
-                      "Only rows that it keeps: a filter (.annudf, .mlir), or a .npy of bool, one "
-                      "entry an id, or of uint32, a bit an id");
+                      "Find only rows that pass: a filter (.annudf, .mlir), or a .npy of bool, one "
+                      "entry an id, or of uint32, one bit an id");
   command
       ->add_option("--filter-capture", arguments.filterCaptures,
                    "NAME=FILE or NAME=NUMBER, once for each capture of --filter")
@@ -257,13 +257,13 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
   command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
   command->add_option("--truth", arguments.truth, "True neighbours (.ibin): prints recall@k");
   command->add_option("-o,--output", arguments.output, "Write PREFIX.ibin and PREFIX.fbin");
-  command->add_option("--show", arguments.show, "Queries whose neighbours are printed");
-  command->add_option("--repeat", arguments.repeat, "Search so many times; times are medians")
+  command->add_option("--show", arguments.show, "Number of queries to print");
+  command->add_option("--repeat", arguments.repeat, "Number of searches; times are medians")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--family", arguments.params.family,
-                      "Kernels to run, as --stats names them (not given: the quickest)");
+                      "Kernels to run, as --stats names them (default: the fastest)");
   command->add_flag("--stats", arguments.stats,
-                    "Print what compile, link and search took, and a search more its stages");
+                    "Print times of compile, link and search; one more search times its stages");
   command->add_flag("-q,--quiet", arguments.quiet, "Do not print neighbours");
 }
 
@@ -275,7 +275,7 @@ void tool::addSearchCommand(CLI::App &app) {
   addOptions(command, *arguments);
   CLI::Option *probes =
       command->add_option("--probes", arguments->probes.nProbes,
-                          "Lists to scan for a query; more than the index has: all of them");
+                          "Lists to scan per query; if the index has fewer, all of them");
   command->add_flag("--exact", arguments->exact, "Scan all lists")->excludes(probes);
   command->callback([arguments] { runSearch(*arguments); });
 }

@@ -36,7 +36,7 @@ static int runVerify(const std::string &path, bool quiet) {
   }
   if (!report.different.empty())
     throw Error(ErrorKind::Input,
-                path + ": is not what its module makes: " + report.different.front() +
+                path + ": differs from what its module gives: " + report.different.front() +
                     (report.different.size() > 1 ? ", and more" : ""));
   return report.unknown.empty() ? 0 : kNotAllCompared;
 }
@@ -44,15 +44,14 @@ static int runVerify(const std::string &path, bool quiet) {
 
 void tool::addVerifyCommand(CLI::App &app, int &code) {
   CLI::App *command = app.add_subcommand(
-      "verify", "Verify the module of an artifact again and compare its code and manifest with "
-                "what this compiler makes");
+      "verify", "Compile the module of an artifact again and compare code and manifest");
 #ifdef ANNUDF_HAVE_COMPILER
   auto path = std::make_shared<std::string>();
   auto quiet = std::make_shared<bool>(false);
   command->add_option("artifact", *path, "Artifact (.annudf)")->required();
   command->add_flag("-q,--quiet", *quiet, "Print errors only");
-  command->footer("Exit codes: 0 all is what this compiler makes, 1 something is not, or a rule is "
-                  "broken, 3 nothing differs, but not everything could be compared.");
+  command->footer("Exit codes: 0 everything matches, 1 something differs or breaks a rule, 3 "
+                  "nothing differs, but not everything could be compared.");
   command->callback([path, quiet, &code] { code = runVerify(*path, *quiet); });
 #else
   command->allow_extras();

@@ -44,7 +44,7 @@ static int run(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 bad input or environment, 2 bad usage, 130 interrupted; verify: 3 "
-      "not all could be compared.");
+      "not everything could be compared.");
   annudf::tool::addCompileCommand(app);
   annudf::tool::addInspectCommand(app);
   annudf::tool::addBuildCommand(app);

@@ -182,7 +182,7 @@ template <typename Enum> bool isReserved(Enum value) {
   return row && row->since == TableRow::kReserved;
 }
 
-/// The value that is spelled so. Else nothing, and `why` is "is 'best', which is none of min,
+/// The value that is spelled so. Else nothing, and `why` is "is 'best', it must be one of min,
 /// max" or "is 'metric', which is reserved for a later version; use one of l2, inner_product".
 template <typename Enum>
 std::optional<Enum> parseSpelling(std::string_view text, std::string *why = nullptr);

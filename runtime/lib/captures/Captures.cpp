@@ -96,9 +96,10 @@ uint64_t Binding::checkShape(const CaptureExtents &extents) const {
   for (size_t i = 0; i < capture_.extents.size(); ++i)
     shape.push_back(sizeOf(i, extents, with));
   if (!storeOf(element_))
-    refuse("declared element type " + element_ + " cannot be bound");
+    refuse("declared element type " + element_ + " is not supported");
   if (!loadOf(given_.dtype))
-    refuse("dtype '" + given_.dtype + "' cannot be bound");
+    refuse("dtype '" + given_.dtype +
+           "' is not supported; give f16, bf16, f32, f64, i8 to i64, u8 to u64 or b1");
   if (shape != given_.shape)
     refuse("declared " + declaredText(capture_) + with + ", got " +
            (given_.shape.empty() ? "scalar " : "") + typeText(given_.shape, given_.dtype));
@@ -108,10 +109,12 @@ uint64_t Binding::checkShape(const CaptureExtents &extents) const {
         count > (uint64_t(1) << 40))
       refuse("declared " + declaredText(capture_) + with + " is too large");
   if (!given_.strides.empty() && given_.strides.size() != shape.size())
-    refuse(std::to_string(given_.strides.size()) + " strides for " +
-           typeText(given_.shape, given_.dtype));
-  if (given_.strides.empty() && given_.bytes != count * uint64_t(dtypeSize(given_.dtype)))
-    refuse(std::to_string(given_.bytes) + " bytes are not " + typeText(given_.shape, given_.dtype));
+    refuse("it has " + std::to_string(given_.strides.size()) + " strides for " +
+           typeText(given_.shape, given_.dtype) + "; give one for each extent");
+  if (const uint64_t bytes = count * uint64_t(dtypeSize(given_.dtype));
+      given_.strides.empty() && given_.bytes != bytes)
+    refuse("it has " + std::to_string(given_.bytes) + " bytes, " +
+           typeText(given_.shape, given_.dtype) + " takes " + std::to_string(bytes));
   return count;
 }
 
@@ -156,20 +159,20 @@ std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) con
 }
 
 void Binding::checkDevice(uint64_t count) const {
-  const std::string where = "on CUDA device " + std::to_string(given_.device) + " ";
+  const std::string where = "on CUDA device " + std::to_string(given_.device);
   if (capture_.extents.empty())
-    refuse("a scalar " + where + "cannot be bound; give it as a host value");
+    refuse("a scalar cannot be " + where + "; give it in host memory");
   if (given_.dtype != dtype_)
-    refuse(where + "it is " + given_.dtype + ", declared " + declaredText(capture_) +
+    refuse(where + " it is " + given_.dtype + ", declared " + declaredText(capture_) +
            "; convert it on the device first");
   int64_t step = dtypeSize(given_.dtype);
   for (size_t i = given_.strides.size(); i-- > 0; step *= given_.shape[i])
     if (given_.shape[i] > 1 && given_.strides[i] != step)
-      refuse(where + "it is not in C order; make it contiguous on the device first");
+      refuse(where + " it is not in C order; make it contiguous on the device first");
   if (count != 0 && !given_.data)
-    refuse(where + "its address is 0");
+    refuse(where + " its address is 0");
   if (reinterpret_cast<uint64_t>(given_.data) % uint64_t(dtypeSize(given_.dtype)) != 0)
-    refuse(where + "its address is not a multiple of " + std::to_string(dtypeSize(given_.dtype)));
+    refuse(where + " its address is not a multiple of " + std::to_string(dtypeSize(given_.dtype)));
 }
 
 } // namespace
@@ -218,9 +221,9 @@ std::optional<std::string> faultOfColumn(const CaptureInfo &capture, const Colum
   for (const auto &[name, element] : *columns)
     text += (text.empty() ? "" : ", ") + name + " (" + toString(element) + ")";
   return found != columns->end()
-             ? std::string("; column '") + capture.name + "' of the index is " +
-                   toString(found->second) + ", so build it of " + toString(capture.element) +
-                   " or bind an array"
+             ? std::string(", and column '") + capture.name + "' of the index is " +
+                   toString(found->second) + "; build it as " + toString(capture.element) +
+                   ", or bind an array"
              : "; the index has " + (text.empty() ? "no columns" : "columns " + text);
 }
 

@@ -85,8 +85,9 @@ Explanation explain(const MetricView &metric, const BoundCaptures &captures,
   std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
   for (size_t i = 0; i < captures.size(); ++i) {
     if (captures.space(i) != MemorySpace::Host)
-      throw Error(ErrorKind::Usage, "capture '" + captures.declared()[i].name +
-                                        "' is in a device's memory; explain reads host memory");
+      throw Error(ErrorKind::Usage,
+                  "capture '" + captures.declared()[i].name +
+                      "' is in GPU memory; explain reads host memory, so bind a host array");
     slots[i] = captures.slot(i);
   }
   const cpu::QueryCoordinates coordinates(query, manifest.compute);

@@ -48,9 +48,9 @@ std::string whyNotKept(const DiskCache &disk,
     for (const std::string &why : {scan->fault, fault})
       if (!why.empty() && why != disk.complaint())
         return "cannot be kept on disk: " + why;
-    return "are not all kept: the cache may hold " + std::to_string(disk.mostBytes()) +
+    return "are not all kept: the cache is limited to " + std::to_string(disk.mostBytes()) +
            " bytes, they take more than " + std::to_string(bytes) +
-           "; set ANNUDF_CACHE_MAX_BYTES to more";
+           "; raise ANNUDF_CACHE_MAX_BYTES";
   }
   return "";
 }
@@ -64,8 +64,8 @@ std::vector<ScanEntry> someEntriesFor(const Artifact &metric, int sm, ScanElemen
   for (const CudaFamily *family : cuda::families())
     least = std::min(least, family->needs().arch);
   throw Error(ErrorKind::Input, "no kernel of '" + metric.manifest.name + "' runs on sm_" +
-                                    std::to_string(sm) + ": the CUDA backend's are for sm_" +
-                                    std::to_string(least) + " and newer");
+                                    std::to_string(sm) + "; the CUDA backend needs sm_" +
+                                    std::to_string(least) + " or newer");
 }
 
 } // namespace

@@ -136,7 +136,7 @@ void checkFits(const DeviceIndex &index, const Context &context) {
                                       " dims are too long for the CUDA backend on " +
                                       context.name() + ": a query takes " + std::to_string(bytes) +
                                       " bytes of shared memory, a block has " +
-                                      std::to_string(most));
+                                      std::to_string(most) + "; search on the CPU");
 }
 
 } // namespace
@@ -159,8 +159,9 @@ Implementation::Ready Implementation::prepare(const RowStore &index, const Metri
                                               const MatrixView &queries, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
-    throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
-                                      " rows: the CUDA backend takes fewer than 4294967296");
+    throw Error(ErrorKind::Usage,
+                "every distance to " + std::to_string(wanted.columns) +
+                    " rows: the CUDA backend takes fewer than 4294967296; split the rows");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
   const BoundCaptures &captures = ofStore.get();

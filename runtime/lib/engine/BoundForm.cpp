@@ -89,9 +89,10 @@ private:
     case TermsFault::NotFinite:
       refuseHere("a coefficient is not finite");
     case TermsFault::BelowZero:
-      refuseHere(std::string("its form has a ") + terms.of + " below 0");
+      refuseHere(std::string("the artifact's form has a ") + terms.of + " below 0");
     case TermsFault::BeyondDifference:
-      refuseHere(std::string("its form has a ") + terms.of + " of more than |x - y|");
+      refuseHere(std::string("the artifact's form has a ") + terms.of +
+                 " with terms beside |x - y|");
     }
   }
 
@@ -146,11 +147,12 @@ std::optional<BoundForm> bindForm(const QuadraticForm &form, const BoundCaptures
                                   std::string *whyNot) {
   try {
     if (dims < 1)
-      refuse(std::to_string(dims) + " dims");
+      refuse("dims is " + std::to_string(dims) + ", not above 0");
     if (!shift.empty() && shift.size() != size_t(dims))
-      refuse("a shift of " + std::to_string(shift.size()) + " dims, of " + std::to_string(dims));
+      refuse("the shift has " + std::to_string(shift.size()) + " dims, not " +
+             std::to_string(dims));
     if (form.lengths)
-      refuse("its form is of several fields");
+      refuse("the accumulator has several fields");
     return Binder(form, captures, dims, shift, order).bind();
   } catch (const CannotBind &fault) {
     if (whyNot)

@@ -31,7 +31,7 @@ FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t
   const auto number = static_cast<size_t>(found - declared.begin());
   const bool isOfQueries = entries == Entries::OfQueries;
   if (!isOfQueries && captures.space(number) != MemorySpace::Host)
-    refuse(who + " is in the memory of a device");
+    refuse(who + " is in GPU memory");
   const std::vector<int64_t> &shape = captures.shape(number);
   if (shape.size() != node.indices.size())
     refuse("it reads " + who + " with " + std::to_string(node.indices.size()) +
@@ -52,9 +52,9 @@ FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t
     switch (index.kind) {
     case EntryIndex::Kind::Query:
       if (!isOfQueries)
-        refuse(who + " has entries of its own for each query");
+        refuse(who + " has one entry a query");
       if (boundBy(found->extents[i].kind) != ExtentBound::Queries)
-        refuse("it reads " + who + " by query, of which it has no extent there");
+        refuse("it reads " + who + " by query, but that extent is not query");
       ++entry.perQuery;
       continue;
     case EntryIndex::Kind::Dim:
@@ -75,7 +75,7 @@ FormNode nodeOf(const QuadraticForm &form, size_t i, const BoundCaptures &captur
                 Entries entries) {
   const Coefficient &from = form.nodes[i];
   if (from.operands() != 0 && (from.a >= i || from.b >= i))
-    refuse("node " + std::to_string(i) + " of its form is not made of nodes before it");
+    refuse("node " + std::to_string(i) + " of the artifact's form refers to a later node");
   FormNode node = {};
   node.kind = from.kind;
   switch (from.kind) {
@@ -92,7 +92,8 @@ FormNode nodeOf(const QuadraticForm &form, size_t i, const BoundCaptures &captur
     node.a = from.a, node.b = from.b;
     return node;
   }
-  refuse("node " + std::to_string(i) + " of its form is of a kind that this annudf does not know");
+  refuse("node " + std::to_string(i) +
+         " of the artifact's form has a kind that this annudf does not know");
 }
 
 FormQuadratic quadraticOf(const Quadratic &from) {
@@ -120,11 +121,11 @@ std::vector<FormNode> nodesOf(const QuadraticForm &form, const BoundCaptures &ca
     polynomials.insert(polynomials.end(),
                        {&form.lengths->exact, &form.lengths->size, &form.lengths->small});
   if (form.lengths && form.lengths->means && form.lengths->means->count >= nodes.size())
-    refuse("its form has no node " + std::to_string(form.lengths->means->count));
+    refuse("the artifact's form has no node " + std::to_string(form.lengths->means->count));
   for (const Quadratic *poly : polynomials)
     for (uint32_t node : poly->of)
       if (node >= nodes.size())
-        refuse("its form has no node " + std::to_string(node));
+        refuse("the artifact's form has no node " + std::to_string(node));
   return nodes;
 }
 
@@ -135,11 +136,11 @@ FormPolynomials polynomialsOf(const QuadraticForm &form, int32_t dims) {
   of.ofDifference = form.ofDifference;
   const Upper rounding = growthOf(form.roundings, form.accumulations, dims);
   if (!(form.eta >= 0) || !std::isfinite(form.eta))
-    refuse("its form says that underflow loses " + std::to_string(form.eta));
+    refuse("the artifact's form has an underflow of " + std::to_string(form.eta));
   of.rounding = rounding.v;
   of.underflow = ((Upper{1} + rounding) * Upper{form.eta}).v;
   if (!std::isfinite(form.initial))
-    refuse("its accumulator does not begin with a finite number");
+    refuse("initial is not a finite number");
   return of;
 }
 

@@ -49,12 +49,12 @@ public:
     bound_.sign = annudf_kernels::isLargestBest(order) != falls ? -1 : 1;
     bound_.product = lengths_.product;
     if (lengths_.product >= (lengths_.means ? 5u : 3u))
-      refuse("its form has a field " + std::to_string(lengths_.product) + " of " +
+      refuse("the artifact's form has a field " + std::to_string(lengths_.product) + " of " +
              (lengths_.means ? "5" : "3"));
     if (lengths_.means)
       setMeans(*lengths_.means);
     if (lengths_.least < Lengths::kLeast || lengths_.least > Lengths::kMostLeast)
-      refuse("its form says that squares of lengths are at least 2^" +
+      refuse("the artifact's form bounds squares of lengths by 2^" +
              std::to_string(lengths_.least));
     // What is computed of them differs by a quarter at most, and has to be in the form's range.
     bound_.least = std::max(kLeast, std::ldexp(1.0, lengths_.least + 1));
@@ -81,18 +81,18 @@ private:
   void setMeans(const Lengths::Means &means) {
     for (uint32_t field : {means.x, means.y})
       if (field >= 5 || field == lengths_.product || means.x == means.y)
-        refuse("its form has means of fields " + std::to_string(means.x) + " and " +
+        refuse("the artifact's form has means of fields " + std::to_string(means.x) + " and " +
                std::to_string(means.y) + " of 5");
     bound_.means = {means.x, means.y};
     bound_.leastShare = kLeastShare;
     if (bound_.dims > ANNUDF_MAX_DIMS)
-      refuse("its means are of more than " + std::to_string(ANNUDF_MAX_DIMS) + " dims");
+      refuse("its means are over more than " + std::to_string(ANNUDF_MAX_DIMS) + " dims");
     if (means.count == 0)
       return; // It is told how many.
     nodes_.evaluate(0);
     const Real count = nodes_[means.count];
     if (count.v != bound_.dims || count.e.v != 0)
-      refuse("finalize divides by " + numberText(count.v) + " in the place of " +
+      refuse("finalize divides by " + numberText(count.v) + ", but there are " +
              std::to_string(bound_.dims) + " dims");
   }
 
@@ -106,7 +106,7 @@ private:
   Upper boundOf(uint32_t node) const {
     const Real value = finite(node);
     if (value.v < -value.e.v)
-      refuseHere("its form has a bound below 0");
+      refuseHere("the artifact's form has a bound below 0");
     return value.most();
   }
 
@@ -117,10 +117,10 @@ private:
       const bool isSquare = i == Q::XX || i == Q::YY;
       for (uint32_t node : {form_.exact.of[i], form_.size.of[i]})
         if (i != Q::XY && boundOf(node).v != 0)
-          refuseHere("its form has a product of more than x y");
+          refuseHere("the artifact's form has a product with terms beside x * y");
       for (uint32_t node : {lengths_.exact.of[i], lengths_.size.of[i]})
         if (!isSquare && boundOf(node).v != 0)
-          refuseHere("its form has lengths of more than x^2 and y^2");
+          refuseHere("the artifact's form has lengths with terms beside x^2 and y^2");
     }
     const Real product = finite(form_.exact.of[Q::XY]);
     if (lengths_.means)
@@ -129,7 +129,7 @@ private:
                                                {&lengths_.exact, &lengths_.size, Q::YY}})
         if (const Real of = finite(exact->of[power]);
             of.v != 1 || of.e.v != 0 || boundOf(size->of[power]).v != 1)
-          refuseHere("its means are of sums whose coefficients are not all 1");
+          refuseHere("its means are sums with coefficients other than 1");
     const double x = squareOf(Q::XX), y = squareOf(Q::YY);
     const Upper both{leastRoot(x, y)};
     product_ = larger(product_, share(product.most(), both));
@@ -167,7 +167,7 @@ private:
     if (of.v == 0)
       return {};
     if (!(root.v >= 1e-150))
-      refuseHere("the product weighs a coordinate that a length leaves out");
+      refuseHere("the product uses a coordinate that a length leaves out");
     return of / root;
   }
 
@@ -195,7 +195,7 @@ private:
   /// E - 1, and E η of all that is lost, as a share of the least root or square.
   std::pair<Upper, Upper> lostBy(const Roundings &roundings, uint32_t accumulations, double eta) {
     if (!(eta >= 0) || !std::isfinite(eta))
-      refuse("its form says that underflow loses " + std::to_string(eta));
+      refuse("the artifact's form has an underflow of " + std::to_string(eta));
     const Upper rounding = growthOf(roundings, accumulations, bound_.dims);
     return {rounding, (Upper{1} + rounding) * Upper{eta} * Upper{kLimit} / Upper{bound_.least}};
   }
@@ -282,9 +282,9 @@ std::optional<BoundRatio> bindRatio(const QuadraticForm &form, const BoundCaptur
                                     int32_t dims, annudf_order order, std::string *whyNot) {
   try {
     if (dims < 1)
-      refuse(std::to_string(dims) + " dims");
+      refuse("dims is " + std::to_string(dims) + ", not above 0");
     if (!form.lengths)
-      refuse("its form is of one field");
+      refuse("the accumulator has one field");
     return RatioBinder(form, captures, dims, order).bind();
   } catch (const CannotBind &fault) {
     if (whyNot)

@@ -28,26 +28,27 @@ NewColumns::Values valuesOf(const std::string &name, const CaptureValue &given) 
     throw Error(ErrorKind::Input, "column '" + name + "' from " + given.origin + ": " + what);
   };
   if (!isName(name))
-    refuse("its name is none; names are letters, digits and _, no digit first, at most " +
+    refuse("its name is invalid; use letters, digits and _, not beginning with a digit, at most " +
            std::to_string(int(ANNUDF_MAX_NAME)) + " bytes");
   const std::optional<annudf_capture_element> element = elementOf(given.dtype);
   if (!element)
-    refuse("dtype '" + given.dtype + "'; columns are of " +
-           tableOf<annudf_capture_element>().listing() + ", i1 given as b1");
+    refuse("dtype '" + given.dtype + "' is not supported; give " +
+           tableOf<annudf_capture_element>().listing() + ", i1 as b1");
   if (given.space != MemorySpace::Host)
     refuse("it is on CUDA device " + std::to_string(given.device) + "; give host memory");
   if (given.shape.size() != 1)
-    refuse(std::to_string(given.shape.size()) +
-           " axes; a column has one, with a value for each row");
+    refuse("it has " + std::to_string(given.shape.size()) +
+           " axes; give one, with a value for each row");
   const int64_t rows = given.shape.front();
   const size_t size = bytesOf(*element);
   if (rows < 0 || rows > (int64_t(1) << 40))
-    refuse(std::to_string(rows) + " values");
+    refuse("it has " + std::to_string(rows) + " values; give one a row");
   if (!given.strides.empty() && given.strides.size() != 1)
-    refuse(std::to_string(given.strides.size()) + " strides for one axis");
+    refuse("it has " + std::to_string(given.strides.size()) + " strides for one axis; give one");
   if (given.strides.empty() && given.bytes != static_cast<uint64_t>(rows) * size)
-    refuse(std::to_string(given.bytes) + " bytes for " + std::to_string(rows) + " values of " +
-           given.dtype);
+    refuse("it has " + std::to_string(given.bytes) + " bytes, " + std::to_string(rows) +
+           " values of " + given.dtype + " take " +
+           std::to_string(static_cast<uint64_t>(rows) * size));
   const int64_t step = given.strides.empty() ? static_cast<int64_t>(size) : given.strides.front();
   NewColumns::Values values{{name, *element}, std::vector<std::byte>(size_t(rows) * size)};
   const auto *from = static_cast<const std::byte *>(given.data);
@@ -94,9 +95,9 @@ ColumnArray byId(const RowStore &store, size_t c) {
       const auto id = static_cast<size_t>(list.ids[i]);
       std::byte *to = values->data() + id * size;
       if (seen[id] && std::memcmp(from, to, size) != 0)
-        throw Error(ErrorKind::Input, "column '" + column.name + "' of the index has several " +
-                                          "values for id " + std::to_string(id) +
-                                          ", which several rows have; give rows ids of their own");
+        throw Error(ErrorKind::Input, "column '" + column.name +
+                                          "' of the index differs between rows with id " +
+                                          std::to_string(id) + "; give each row its own id");
       std::memcpy(to, from, size);
       seen[id] = true;
     }
@@ -124,9 +125,8 @@ ColumnArray bySlotOf(const RowStore &store, size_t c) {
 
 NewColumns newColumns(const std::map<std::string, CaptureValue> &values) {
   if (values.size() > kMaxColumns)
-    throw Error(ErrorKind::Input, std::to_string(values.size()) +
-                                      " columns; an index has at most " +
-                                      std::to_string(kMaxColumns));
+    throw Error(ErrorKind::Input, "columns: there are " + std::to_string(values.size()) +
+                                      "; an index has at most " + std::to_string(kMaxColumns));
   NewColumns columns;
   for (const auto &[name, value] : values)
     columns.values.push_back(valuesOf(name, value));

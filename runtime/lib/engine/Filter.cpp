@@ -28,10 +28,10 @@ RowFilter::RowFilter(std::vector<uint32_t> words, int64_t bits)
     : words_(std::move(words)), bits_(bits), number_(nextNumber()) {
   if (bits < 1)
     throw Error(ErrorKind::Usage,
-                "filter: " + std::to_string(bits) + " bits; it needs one for every id");
+                "filter: it has " + std::to_string(bits) + " bits; give one for every id");
   if (!std::cmp_equal(words_.size(), wordsFor(bits)))
-    throw Error(ErrorKind::Usage, "filter: " + std::to_string(words_.size()) + " words for " +
-                                      std::to_string(bits) + " bits, which take " +
+    throw Error(ErrorKind::Usage, "filter: it has " + std::to_string(words_.size()) +
+                                      " words for " + std::to_string(bits) + " bits; give " +
                                       std::to_string(wordsFor(bits)));
   if (bits % 32 != 0) // Inverting and counting see no bit that stands for nothing.
     words_.back() &= (uint32_t(1) << (bits % 32)) - 1;

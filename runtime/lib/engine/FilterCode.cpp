@@ -31,18 +31,18 @@ RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &gi
   filter.as = ANNUDF_ROLE_FILTER;
   checkRole(filter);
   if (index.size() == 0)
-    throw Error(ErrorKind::Usage, "a filter of code: the index has no rows");
+    throw Error(ErrorKind::Usage, "the index has no rows to filter; add some first");
   const int64_t extent = index.rowExtent();
   if (bits == 0)
     bits = extent;
   if (bits < extent)
-    throw Error(ErrorKind::Usage, "a filter of code of " + std::to_string(bits) +
+    throw Error(ErrorKind::Usage, "the filter has " + std::to_string(bits) +
                                       " bits, the largest id of the index is " +
                                       std::to_string(index.largestId()) +
                                       "; give it a bit for every id");
   if (bits > kMostFilterIds || index.size() > ANNUDF_MAX_K)
     throw Error(ErrorKind::Usage,
-                "a filter of code: the largest id of the index is " +
+                "filter with code: the largest id of the index is " +
                     std::to_string(index.largestId()) + " and it has " +
                     std::to_string(index.size()) + " rows; a filter takes at most " +
                     std::to_string(kMostFilterIds) + " ids and " +

@@ -39,9 +39,9 @@ void checkRange(const char *name, int64_t value, int64_t most) {
 
 [[noreturn]] void refuseId(int64_t part, int64_t query, int64_t id, int64_t translation) {
   throw Error(ErrorKind::Input, "part " + std::to_string(part) + ": id " + std::to_string(id) +
-                                    " of query " + std::to_string(query) + " and its translation " +
-                                    std::to_string(translation) + " make more than " +
-                                    std::to_string(INT64_MAX) + ", the largest id");
+                                    " of query " + std::to_string(query) +
+                                    " plus its translation " + std::to_string(translation) +
+                                    " is above " + std::to_string(INT64_MAX) + ", the largest id");
 }
 
 } // namespace

@@ -109,10 +109,9 @@ void checkRole(const MetricView &metric) {
   if (metric.artifact.manifest.role == metric.as)
     return;
   const char *what = metric.artifact.manifest.isFilter()
-                         ? " gives no distances: it says which rows a search may find; search with "
-                           "a metric, and give this as the search's filter"
-                         : " does not say which rows a search may find: it gives distances; write "
-                           "an annudf.filter";
+                         ? " is a filter, which gives no distances; search with a metric, and pass "
+                           "this as the filter"
+                         : " is a metric, not a filter; write an annudf.filter";
   throw Error(ErrorKind::Input, nameOf(metric) + what);
 }
 
@@ -127,13 +126,13 @@ void checkCandidates(const RowStore &index, const Candidates &candidates, int64_
   const ListCenters *const centers = index.listCenters();
   if (areRanked(index, candidates) && (!centers || centers->count() != lists))
     usage("probes = " + std::to_string(probes) + ": the index's " + std::to_string(lists) +
-          " lists have no centers to be ranked by; search all of them, or name each query's");
+          " lists have no centers to rank by; probe all lists, or name the lists of each query");
   const auto *given = std::get_if<Given>(&candidates);
   if (!given)
     return;
   if (!given->lists)
-    usage("the lists of each query: there is no table of " + std::to_string(queries) + " x " +
-          std::to_string(probes) + " numbers");
+    usage("the lists of each query are missing; give " + std::to_string(queries) + " x " +
+          std::to_string(probes) + " list numbers");
   std::vector<int64_t> lastQuery(lists, -1);
   for (int64_t q = 0; q < queries; ++q)
     for (uint32_t p = 0; p < probes; ++p) {

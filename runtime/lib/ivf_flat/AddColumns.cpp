@@ -34,7 +34,7 @@ public:
       throw Error(ErrorKind::Input, "columns: the row with id " + std::to_string(id) +
                                         " has no value" +
                                         (hasIds_ ? "; name each id of the index once"
-                                                 : "; value i is for id i, so give the ids, too"));
+                                                 : "; value i belongs to id i, so give the ids"));
     return found->second;
   }
 
@@ -68,7 +68,7 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
   }
   checkColumns(given, added, size_);
   if (columns.size() > kMaxColumns)
-    refuse(std::to_string(columns.size()) + " columns; an index has at most " +
+    refuse("columns: there are " + std::to_string(columns.size()) + "; an index has at most " +
            std::to_string(kMaxColumns));
   const auto byName = [](const Column &a, const Column &b) { return a.name < b.name; };
   std::sort(columns.begin(), columns.end(), byName);
@@ -85,7 +85,7 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
       if (taken[static_cast<size_t>(row)])
         refuse("columns: several rows of the index have id " +
                std::to_string(lists_[l].ids[static_cast<size_t>(i)]) +
-               "; give columns to extend(), with the rows");
+               "; give the columns with the rows, to extend()");
       taken[static_cast<size_t>(row)] = true;
       rows.push_back(row);
     }

@@ -110,14 +110,15 @@ IndexParams checkedParams(IndexParams params, const MatrixView &base) {
   auto usage = [](const std::string &why) { throw Error(ErrorKind::Usage, why); };
   if (params.nLists > kMaxLists)
     usage("lists = " + std::to_string(params.nLists) + ": must be at most " +
-          std::to_string(kMaxLists) + ", 0 for the root of the number of rows");
+          std::to_string(kMaxLists) + "; 0 is the square root of the number of rows");
   if (!(params.kmeansTrainsetFraction > 0 && params.kmeansTrainsetFraction <= 1))
     usage("k-means training fraction = " + std::to_string(params.kmeansTrainsetFraction) +
           ": must be above 0 and at most 1");
   resolveThreads(params.threads);
   if (params.missingValues && kindOf(base.element) != NumberKind::Float)
     usage(std::string("missing_values: vectors of ") + toString(base.element) +
-          " have no NaN to stand for a missing value; give f32, f16 or bf16, or drop it");
+          " have no NaN to stand for a missing value; give f32, f16 or bf16, or leave "
+          "missing_values out");
   checkShape(base, "base");
   if (params.nLists == 0)
     params.nLists = automaticLists(base.rows);
@@ -133,23 +134,24 @@ void checkEnough(const MatrixView &base, uint32_t nLists) {
   if (base.rows < nLists)
     throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
                                       " rows, fewer than the " + std::to_string(nLists) +
-                                      " lists asked for");
+                                      " lists; ask for at most " + std::to_string(base.rows));
 }
 
 void checkCenters(const std::vector<float> &centers, int32_t dims) {
   for (size_t i = 0; i < centers.size(); ++i)
     if (!std::isfinite(centers[i]))
-      throw Error(ErrorKind::Input,
-                  "base: dim " + std::to_string(i % size_t(dims)) + " of center " +
-                      std::to_string(i / size_t(dims)) +
-                      " of k-means overflows float32; scale the vectors down, as no search could "
-                      "rank such lists");
+      throw Error(ErrorKind::Input, "base: center " + std::to_string(i / size_t(dims)) +
+                                        " of k-means overflows float32 in dim " +
+                                        std::to_string(i % size_t(dims)) +
+                                        "; scale the vectors down");
 }
 
 Index Index::build(const IndexParams &given, const MatrixView &base, const Progress &progress) {
   const IndexParams params = checkedParams(given, base);
   if (params.deviceMemoryLimit != 0)
-    throw Error(ErrorKind::Usage, "device_memory_limit is for a build on a device");
+    throw Error(ErrorKind::Usage, "device_memory_limit is " +
+                                      std::to_string(params.deviceMemoryLimit) +
+                                      ", but the index is built on the CPU; leave it out");
   checkBase(base, params);
   checkEnough(base, params.nLists);
   Index index;
@@ -184,8 +186,9 @@ void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
                                         std::to_string(i) + " is below 0");
   checkColumns(columnsWith(newIds), newIds.columns ? *newIds.columns : NewColumns{}, rows.rows);
   if (!ids && rows.rows > INT64_MAX - rowExtent())
-    throw Error(ErrorKind::Input, "rows to add: ids would go on from the index's largest, " +
-                                      std::to_string(largestId_) + "; give them ids");
+    throw Error(ErrorKind::Input, "rows to add: the largest id of the index is " +
+                                      std::to_string(largestId_) +
+                                      ", so no larger ids are left; give ids");
 }
 
 void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,

@@ -322,7 +322,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   else
     file.read(&preamble, known);
   if (std::memcmp(preamble.magic, kMagic, std::min(known, sizeof kMagic)) != 0)
-    refuse(path, "not an annudf index (its first bytes are foreign)");
+    refuse(path, "not an annudf index (its first bytes are wrong)");
   if (known < sizeof preamble)
     refuseTruncated(path, file.size(), sizeof preamble);
   if (preamble.version != kVersion)
@@ -342,7 +342,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   sections.read(bytes.data(), bytes.size());
   const Sha256::Digest headerDigest = Sha256::of(bytes.data(), bytes.size());
   if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
-    refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
+    refuse(path, "damaged: the SHA-256 of the index header does not match");
   headerSize = bytes.size();
   return parseHeader(bytes, path);
 }
@@ -452,7 +452,7 @@ Index Index::load(const std::string &path) {
   Sha256::Digest stored;
   file.read(stored.data(), stored.size());
   if (stored != actual)
-    refuse(path, "damaged: the SHA-256 of the index is not the one it carries");
+    refuse(path, "damaged: the SHA-256 of the index does not match");
   if (!sections.padded())
     refuse(path, "damaged: bytes between the sections of the index are not zero");
   for (const List &list : index.lists_)

@@ -113,10 +113,10 @@ void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int 
                        const std::function<std::vector<std::span<const int64_t>>()> &ofIndex) {
   const IdsOfRows wanted(ids, rows);
   if (const auto [first, second] = wanted.firstRepeated(); second != kNone)
-    throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[second]) + " of row " +
-                                      std::to_string(second) + " is that of row " +
-                                      std::to_string(first) +
-                                      " too; ids must differ unless allow_repeated_ids is set");
+    throw Error(ErrorKind::Input, "rows to add: rows " + std::to_string(first) + " and " +
+                                      std::to_string(second) + " both have id " +
+                                      std::to_string(ids[second]) +
+                                      "; ids must differ unless allow_repeated_ids is set");
   if (wanted.least() > largestId)
     return;
   const std::vector<std::span<const int64_t>> all = ofIndex();
@@ -129,9 +129,10 @@ void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int 
   const int64_t row = *std::min_element(found.begin(), found.end());
   if (row == kNone)
     return;
-  throw Error(ErrorKind::Input, "rows to add: the index has id " + std::to_string(ids[row]) +
-                                    " of row " + std::to_string(row) +
-                                    " already; ids must be new unless allow_repeated_ids is set");
+  throw Error(
+      ErrorKind::Input,
+      "rows to add: row " + std::to_string(row) + " has id " + std::to_string(ids[row]) +
+          ", which is in the index already; ids must be new unless allow_repeated_ids is set");
 }
 
 std::vector<double> sumOfList(const Index &index, uint32_t list,

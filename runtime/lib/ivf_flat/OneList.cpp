@@ -83,8 +83,8 @@ IndexParams paramsOfOneList(const MatrixView &rows, bool missingValues, int thre
 int64_t checkIdsOfRows(const RowIds &ids, int64_t rows) {
   if (!ids.ids) {
     if (ids.first < 0 || ids.first > INT64_MAX - rows)
-      throw Error(ErrorKind::Input, "base: " + std::to_string(rows) + " ids from " +
-                                        std::to_string(ids.first) + " on; ids are 0 to " +
+      throw Error(ErrorKind::Input, "base: the first of " + std::to_string(rows) + " ids is " +
+                                        std::to_string(ids.first) + "; ids are 0 to " +
                                         std::to_string(INT64_MAX));
     return ids.first + rows - 1;
   }
@@ -97,10 +97,9 @@ int64_t checkIdsOfRows(const RowIds &ids, int64_t rows) {
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
     const int64_t *first = std::find(ids.ids, ids.ids + rows, *twice),
                   *second = std::find(first + 1, ids.ids + rows, *twice);
-    throw Error(ErrorKind::Input, "base: id " + std::to_string(*twice) + " of row " +
-                                      std::to_string(second - ids.ids) + " is that of row " +
-                                      std::to_string(first - ids.ids) +
-                                      " too; give each row an id of its own");
+    throw Error(ErrorKind::Input, "base: rows " + std::to_string(first - ids.ids) + " and " +
+                                      std::to_string(second - ids.ids) + " both have id " +
+                                      std::to_string(*twice) + "; give each row its own id");
   }
   return sorted.back();
 }

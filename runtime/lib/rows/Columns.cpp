@@ -44,14 +44,14 @@ void checkColumns(const std::vector<Column> &expected, const NewColumns &given, 
     const NewColumns::Values *values = given.find(one.name);
     if (!values)
       refuse("column '" + one.name + "' (" + toString(one.element) +
-             ") of the index is not given for the new rows; give it a value for each of them");
+             ") of the index has no values for the new rows; give one a row");
     if (values->column.element != one.element)
       refuse("column '" + one.name + "' is " + toString(values->column.element) +
-             ", that of the index is " + toString(one.element) + "; convert it first");
+             ", in the index it is " + toString(one.element) + "; convert it first");
   }
   for (const NewColumns::Values &one : given.values) {
     if (!findColumn(expected, one.column.name))
-      refuse("column '" + one.column.name + "' is none of the index, which has " +
+      refuse("column '" + one.column.name + "' is not in the index, which has " +
              columnText(expected));
     if (one.bytes.size() != static_cast<size_t>(rows) * bytesOf(one.column.element))
       refuse("column '" + one.column.name + "' has " +

@@ -95,8 +95,8 @@ Descriptor openFolder(const std::string &folder, std::string &fault) {
     return Descriptor(number);
   (void)::close(number);
   fault = "the cache folder " + folder +
-          " belongs to or can be written by someone else; it is not used, as what it holds is run "
-          "as code. Name another in ANNUDF_CACHE_DIR";
+          " can be written by another user, so it is not used: its files run as code; name another "
+          "in ANNUDF_CACHE_DIR";
   return Descriptor(-1);
 }
 
@@ -236,8 +236,8 @@ DiskCache DiskCache::ofEnvironment() {
     const std::string home = homeOf(folder.substr(1, end - 1));
     if (home.empty()) {
       cache.complaint_ = "the cache folder is '" + folder +
-                         "', but there is no such user or home folder; there is no cache. Name "
-                         "one in ANNUDF_CACHE_DIR";
+                         "', but that user or home folder does not exist, so there is no cache; "
+                         "name one in ANNUDF_CACHE_DIR";
       return cache;
     }
     folder = home + folder.substr(end);

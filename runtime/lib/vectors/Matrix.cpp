@@ -142,7 +142,7 @@ Matrix readMatrix(const std::string &path, int64_t rows, bool asF32) {
   } else if (const char *known = bigAnnDtype(path)) {
     dtype = known;
   } else {
-    refuse(path, "unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
+    refuse(path, "unknown file ending; vectors have .fbin, .hbin, .i8bin, .u8bin or .npy");
   }
   const auto element = parseSpelling<annudf_element>(dtype);
   if (!element)
@@ -161,9 +161,12 @@ Matrix readMatrix(const std::string &path, int64_t rows, bool asF32) {
 Matrix asBits(Matrix matrix) {
   if (matrix.element != ANNUDF_ELEMENT_U8)
     throw Error(ErrorKind::Input, std::string("vectors of ") + toString(matrix.element) +
-                                      " are no packed bits; those come as bytes of u8");
+                                      " cannot be packed bits; give bytes of u8");
   if (matrix.dims > std::numeric_limits<int32_t>::max() / 8)
-    throw Error(ErrorKind::Input, std::to_string(matrix.dims) + " bytes of bits are too many");
+    throw Error(ErrorKind::Input, "vectors of " + std::to_string(matrix.dims) +
+                                      " bytes are too long for packed bits; at most " +
+                                      std::to_string(std::numeric_limits<int32_t>::max() / 8) +
+                                      " are taken");
   matrix.dims *= 8;
   matrix.element = ANNUDF_ELEMENT_BITS;
   return matrix;
@@ -204,15 +207,15 @@ NumericArray readCapture(const std::string &pathOrNumber) {
   // What is given as an integer means that one, and this may be another.
   if (isIntegerForm(pathOrNumber))
     throw Error(ErrorKind::Usage, "'" + pathOrNumber +
-                                      "' is an integer of more than 64 bits, which is not rounded; "
-                                      "write it with a point or an exponent to have it rounded");
+                                      "' is an integer of more than 64 bits; write it with a point "
+                                      "or an exponent to have it rounded");
   return scalar("f64", number, pathOrNumber);
 }
 
 std::vector<int32_t> readIds(const std::string &path, int64_t &rows, int32_t &columns) {
   const char *dtype = bigAnnDtype(path);
   if (!dtype || std::strcmp(dtype, "i32") != 0)
-    refuse(path, "unknown ending; ids come as .ibin");
+    refuse(path, "unknown file ending; ids have .ibin");
   const BigAnn file = readBigAnn(path, 4);
   rows = file.rows;
   columns = static_cast<int32_t>(file.columns);

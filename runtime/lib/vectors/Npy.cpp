@@ -168,10 +168,11 @@ NumericArray readNpy(const std::string &path, int64_t rows) {
   FileReader file(path);
   unsigned char start[8];
   if (file.size() < sizeof start)
-    refuse(path, "truncated: " + std::to_string(file.size()) + " bytes are no .npy file");
+    refuse(path, "truncated: the file has " + std::to_string(file.size()) +
+                     " bytes, too few for a .npy file");
   file.read(start, sizeof start);
   if (std::memcmp(start, kMagic, sizeof kMagic) != 0)
-    refuse(path, "not a .npy file (its first bytes are foreign)");
+    refuse(path, "not a .npy file (its first bytes are wrong)");
   if (start[6] < 1 || start[6] > 3)
     refuse(path, ".npy version " + std::to_string(start[6]) + " is not supported, 1 to 3 are");
   unsigned char length[4] = {};
@@ -179,7 +180,8 @@ NumericArray readNpy(const std::string &path, int64_t rows) {
   const uint32_t headerSize =
       length[0] | uint32_t(length[1]) << 8 | uint32_t(length[2]) << 16 | uint32_t(length[3]) << 24;
   if (headerSize > kMaxHeader)
-    refuse(path, "a .npy header of " + std::to_string(headerSize) + " bytes is not credible");
+    refuse(path, "the .npy header has " + std::to_string(headerSize) + " bytes; at most " +
+                     std::to_string(kMaxHeader) + " are read");
   if (headerSize > file.remaining())
     refuse(path, "truncated: the file ends inside its .npy header");
   std::string text(headerSize, '\0');
@@ -198,7 +200,7 @@ NumericArray readNpy(const std::string &path, int64_t rows) {
       refuse(path, "the shape in the .npy header is too large");
   if (bytes != file.remaining())
     refuse(path, "the .npy header promises " + std::to_string(bytes) +
-                     " bytes of data, the file holds " + std::to_string(file.remaining()));
+                     " bytes of data, but the file has " + std::to_string(file.remaining()));
   if (rows > 0 && !array.shape.empty() && rows < array.shape[0]) {
     bytes = bytes / static_cast<uint64_t>(array.shape[0]) * static_cast<uint64_t>(rows);
     array.shape[0] = rows;

@@ -95,7 +95,7 @@ TEST_F(CppSearch, KernelsMayBeAskedFor) {
   const auto expected = by("");
   const auto found = by("groups");
   EXPECT_EQ(stats.family, "groups");
-  EXPECT_TRUE(stats.why.ends_with("; asked for by its name")) << stats.why;
+  EXPECT_TRUE(stats.why.ends_with("; chosen by name")) << stats.why;
   EXPECT_TRUE(std::equal(found.neighbors.begin(), found.neighbors.end(), expected.neighbors.begin(),
                          expected.neighbors.end()));
   EXPECT_EQ(error_of([&] { (void)by("tiles"); }),
@@ -103,8 +103,8 @@ TEST_F(CppSearch, KernelsMayBeAskedFor) {
   EXPECT_EQ(error_of([&] { (void)by(std::string("groups\0s", 8)); }),
             "1 family holds a NUL; give the name of a family of kernels, or leave it empty");
   EXPECT_EQ(error_of([&] { (void)ivf_flat::distances(index, rows, {.family = "groups"}); }),
-            "1 annudf_ivf_flat_distances: options.family is 'groups'; what computes every distance "
-            "is not to be chosen");
+            "1 annudf_ivf_flat_distances: options.family is 'groups'; calls that compute every "
+            "distance have no choice of family, so leave it out");
   EXPECT_EQ(
       error_of(
           [&] { (void)brute_force::knn(rows, rows, 1, {.metric = "l1", .family = "matrix"}); }),

@@ -154,7 +154,7 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   };
   const int64_t twice[] = {4, 0, 4}, below[] = {0, -1, 2};
   EXPECT_EQ(built(&few, twice),
-            "input: base: id 4 of row 2 is that of row 0 too; give each row an id of its own");
+            "input: base: rows 0 and 2 both have id 4; give each row its own id");
   EXPECT_EQ(built(&few, below), "input: base: id -1 of row 1 is below 0");
   EXPECT_EQ(built(nullptr, nullptr), "usage: annudf_brute_force_build: dataset is NULL");
   few.rows = 0;
@@ -163,12 +163,13 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   const std::string itIs = "dataset is in memory of CUDA device 0";
   EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: " + itIs + ", the backend is " +
                                       annudf_backend_get(backend)->description +
-                                      "; it has no device memory");
+                                      "; give the backend of that device");
   EXPECT_EQ(outcome(annudf_brute_force_build(nullptr, &few, nullptr, &options, &store, nullptr)),
-            "usage: annudf_brute_force_build: backend is NULL; " + itIs);
+            "usage: annudf_brute_force_build: backend is NULL, " + itIs +
+                "; give the backend of that device");
   few.place.memory = 5;
-  EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: dataset.place.memory is 5, "
-                                  "which is no enum annudf_memory");
+  EXPECT_EQ(built(&few, nullptr), "usage: annudf_brute_force_build: dataset.place.memory is 5; use "
+                                  "a value of enum annudf_memory");
 }
 
 TEST_F(CApiBruteForce, PairwiseDistances) {
@@ -278,7 +279,7 @@ TEST_F(CApiBruteForce, Refuses) {
   const annudf_vectors there = onDevice(asked);
   const std::string noMemory = " is in memory of CUDA device 0, the backend is " +
                                std::string(annudf_backend_get(backend)->description) +
-                               "; it has no device memory";
+                               "; give the backend of that device";
   EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &there, nullptr,
                                               all.data(), nullptr)),
             "usage: annudf_ivf_flat_distances: queries" + noMemory);

@@ -83,15 +83,17 @@ TEST_F(CApiCaptures, Refuses) {
   value = w, value.dtype = nullptr;
   EXPECT_EQ(bind({value}), who + "value of capture 'w': dtype is NULL");
   value.dtype = "c64";
-  EXPECT_EQ(bind({p, value}), "input: capture 'w' from the caller: dtype 'c64' cannot be bound");
+  EXPECT_EQ(bind({p, value}), "input: capture 'w' from the caller: dtype 'c64' is not supported; "
+                              "give f16, bf16, f32, f64, i8 to i64, u8 to u64 or b1");
   value = w, value.shape = nullptr;
   EXPECT_EQ(bind({value}), who + "value of capture 'w': shape is NULL");
   value = w, value.rank = -1;
-  EXPECT_EQ(bind({value}), who + "value of capture 'w': rank is -1");
+  EXPECT_EQ(bind({value}), who + "value of capture 'w': rank is -1; it must be 0 to 32");
   value = w, value.data = nullptr;
   EXPECT_EQ(bind({value}), who + "value of capture 'w': data is NULL");
   value = w, value.bytes = 8;
-  EXPECT_EQ(bind({p, value}), "input: capture 'w' from the caller: 8 bytes are not 3 x f32");
+  EXPECT_EQ(bind({p, value}),
+            "input: capture 'w' from the caller: it has 8 bytes, 3 x f32 takes 12");
   const int64_t minus[1] = {-3};
   value = w, value.shape = minus;
   EXPECT_EQ(bind({p, value}).find("input: capture 'w' from the caller: declared dim x f32"), 0u);
@@ -168,13 +170,13 @@ TEST_F(CApiCaptures, DeviceMemoryIsKeptAndReleasedOnce) {
   wrong = device, wrong.place.stream = 2;
   EXPECT_EQ(refused(wrong),
             "usage: annudf_captures_bind: value of capture 'w': place.stream is 2; a "
-            "search reads captures on the stream of its queries, so leave it 0");
+            "search reads captures on the stream of its queries, so set it to 0");
   wrong = device, wrong.place.memory = 7;
-  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w'.place.memory is 7, "
-                            "which is no enum annudf_memory");
+  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w'.place.memory is 7; "
+                            "use a value of enum annudf_memory");
   wrong = device, wrong.place = {}, wrong.data = weights.data();
   EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': host memory is "
-                            "copied and has no owner; leave release NULL");
+                            "copied and not kept; set release to NULL");
 }
 
 /// A caller compiled against a later header has larger structs, in arrays too.

@@ -147,7 +147,7 @@ TEST_F(CApiDevice, APreparedSearchRefusesQueriesOfTheHost) {
                                             nullptr, &prepared, nullptr)),
             "usage: annudf_ivf_flat_prepare: queries is in host memory, the backend is " +
                 std::string(annudf_backend_get(backend)->description) +
-                "; a prepared search reads queries in memory of its device");
+                "; give queries in memory of its device");
 }
 
 TEST_F(CApiDevice, ManagedMemoryIsTaken) {

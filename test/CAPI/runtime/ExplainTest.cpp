@@ -123,7 +123,8 @@ TEST_F(CApiExplain, Refuses) {
   EXPECT_EQ(none.nan_row, -1);
   OwnedText text;
   EXPECT_EQ(outcome(annudf_ivf_flat_nan_example(index, artifact, nullptr, &vectors, &none, &text)),
-            "usage: annudf_ivf_flat_nan_example: stats name no pair whose distance is NaN");
+            "usage: annudf_ivf_flat_nan_example: stats.nan_distances is 0, so no pair is named; "
+            "call this only if it is above 0");
 }
 
 } // namespace

@@ -64,7 +64,7 @@ TEST_F(CApiFamily, RunsTheOneThatIsAskedForAndSaysSo) {
   found = foundFor(queries, kK);
   ASSERT_EQ(searchBy("groups"), "ok");
   EXPECT_STREQ(stats.family, "groups");
-  EXPECT_STREQ(stats.why, "the CPU has no other; asked for by its name");
+  EXPECT_STREQ(stats.why, "the CPU has no other; chosen by name");
   EXPECT_EQ(found, expected);
 }
 
@@ -129,7 +129,7 @@ TEST_F(CApiFamily, TellsWhatShareOfRowsPasses) {
   EXPECT_EQ(stats.passing_share, 0.25);
   EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass");
   ASSERT_EQ(searchBy("groups"), "ok");
-  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass; asked for by its name");
+  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass; chosen by name");
   // A caller of an older header has no such field.
   stats.size = offsetof(annudf_ivf_flat_search_stats, passing_share);
   stats.passing_share = 7;
@@ -140,8 +140,8 @@ TEST_F(CApiFamily, TellsWhatShareOfRowsPasses) {
 TEST_F(CApiFamily, EveryDistanceAndAFilterOfCodeTakeNone) {
   options.family = "groups";
   std::vector<float> all(40 * 3000);
-  const std::string why =
-      ": options.family is 'groups'; what computes every distance is not to be chosen";
+  const std::string why = ": options.family is 'groups'; calls that compute every distance have no "
+                          "choice of family, so leave it out";
   EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, nullptr, &asked, &options,
                                               all.data(), nullptr)),
             "usage: annudf_ivf_flat_distances" + why);
@@ -151,8 +151,8 @@ TEST_F(CApiFamily, EveryDistanceAndAFilterOfCodeTakeNone) {
   annudf_filter *filter = nullptr;
   EXPECT_EQ(
       outcome(annudf_ivf_flat_filter(backend, index, artifact, nullptr, 0, &options, &filter)),
-      "usage: annudf_ivf_flat_filter: options.family is 'groups'; what computes a filter of "
-      "code is not to be chosen");
+      "usage: annudf_ivf_flat_filter: options.family is 'groups'; a filter with code has no choice "
+      "of family, so leave it out");
   EXPECT_EQ(filter, nullptr);
   options.family = "";
   EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, nullptr, &asked, &options,

@@ -53,7 +53,7 @@ TEST(CApiFilter, RefusesWhatIsNoFilter) {
                "filters of 1 and 2 bits cannot be joined by &; make them for the same index");
   EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_OR, one, nullptr, &out), ANNUDF_USAGE);
   EXPECT_EQ(outcome(annudf_filter_combine(7, one, one, &out)),
-            "usage: annudf_filter_combine: how is 7, which is no enum annudf_filter_join");
+            "usage: annudf_filter_combine: how is 7; use a value of enum annudf_filter_join");
   EXPECT_EQ(annudf_filter_not(nullptr, &out), ANNUDF_USAGE);
   EXPECT_EQ((annudf_filter *)out, nullptr);
   EXPECT_EQ(annudf_filter_bits(nullptr), 0);
@@ -142,7 +142,7 @@ TEST_F(CApiFilterCode, ComputesBits) {
   EXPECT_EQ(annudf_filter_count(rest), 25);
 
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 49, nullptr, &out), ANNUDF_USAGE);
-  EXPECT_STREQ(annudf_last_error(), "a filter of code of 49 bits, the largest id of the index is "
+  EXPECT_STREQ(annudf_last_error(), "the filter has 49 bits, the largest id of the index is "
                                     "49; give it a bit for every id");
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, -1, nullptr, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "bits = -1: must be between 0 and 34359738368");
@@ -150,8 +150,8 @@ TEST_F(CApiFilterCode, ComputesBits) {
   options.size = sizeof options;
   options.filter = half;
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, &options, &out), ANNUDF_USAGE);
-  EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_filter: options.filter is set; a filter of "
-                                    "code is computed for every row");
+  EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_filter: options.filter is set; a filter with "
+                                    "code is computed for every row, so leave it out");
   EXPECT_EQ(annudf_ivf_flat_filter(nullptr, index, even, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_filter(backend, nullptr, even, nullptr, 0, nullptr, &out),
             ANNUDF_USAGE);
@@ -167,7 +167,7 @@ TEST_F(CApiFilterCode, ComputesBits) {
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 4, &empty, &centers, nullptr)), "ok");
   EXPECT_EQ(annudf_ivf_flat_filter(backend, centers, even, nullptr, 0, nullptr, &out),
             ANNUDF_USAGE);
-  EXPECT_STREQ(annudf_last_error(), "a filter of code: the index has no rows");
+  EXPECT_STREQ(annudf_last_error(), "the index has no rows to filter; add some first");
 }
 
 /// Neither is taken for the other, whichever way it comes.
@@ -176,14 +176,12 @@ TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &out), ANNUDF_INPUT);
   EXPECT_TRUE(std::regex_match(
       annudf_last_error(),
-      std::regex("metric 'l2' \\(.*\\) does not say which rows a search may find: it gives "
-                 "distances; write an annudf.filter")))
+      std::regex("metric 'l2' \\(.*\\) is a metric, not a filter; write an annudf.filter")))
       << annudf_last_error();
   EXPECT_EQ((annudf_filter *)out, nullptr);
   Found found = foundFor(base, 50);
-  const std::regex refused("filter 'even_rows' \\(.*\\) gives no distances: it says which rows a "
-                           "search may find; search with a metric, and give this as the search's "
-                           "filter");
+  const std::regex refused("filter 'even_rows' \\(.*\\) is a filter, which gives no distances; "
+                           "search with a metric, and pass this as the filter");
   const auto isRefused = [&](annudf_status status) {
     EXPECT_EQ(status, ANNUDF_INPUT);
     EXPECT_TRUE(std::regex_match(annudf_last_error(), refused)) << annudf_last_error();

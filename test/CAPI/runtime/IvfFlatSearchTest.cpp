@@ -253,7 +253,7 @@ TEST_F(CApiSearch, PrecompileLinksOnce) {
                   .ends_with(" takes i8, u8, not f32"))
       << annudf_last_error();
   EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, hamming, 50, nullptr)),
-            "usage: annudf_ivf_flat_precompile: element is 50, which is no enum annudf_element");
+            "usage: annudf_ivf_flat_precompile: element is 50; use a value of enum annudf_element");
   EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, hamming, 0, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
 }
@@ -263,7 +263,7 @@ TEST_F(CApiSearch, PrecompileForAnArchitectureRefuses) {
   EXPECT_EQ(annudf_ivf_flat_precompile_for(nullptr, 0, 90, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(
       outcome(annudf_ivf_flat_precompile_for(artifact, 50, 90, nullptr)),
-      "usage: annudf_ivf_flat_precompile_for: element is 50, which is no enum annudf_element");
+      "usage: annudf_ivf_flat_precompile_for: element is 50; use a value of enum annudf_element");
   annudf_ivf_flat_search_stats stats = {};
   EXPECT_EQ(annudf_ivf_flat_precompile_for(artifact, 0, 90, &stats), ANNUDF_USAGE);
   stats.size = sizeof stats;
@@ -304,7 +304,8 @@ TEST_F(CApiSearch, ProgressStopsASearch) {
 TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
   EXPECT_EQ(annudf_backend_get(backend)->device, -1);
   const std::string who = std::string("the backend is ") +
-                          annudf_backend_get(backend)->description + "; it has no device memory";
+                          annudf_backend_get(backend)->description +
+                          "; give the backend of that device";
   Found found = foundFor(queries, 3);
   const annudf_vectors rows = onDevice(vectorsOf(queries));
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, 3, 4, nullptr,

@@ -33,9 +33,9 @@ TEST(CApiNames, ElementsAndCoarseMetrics) {
   }
   value = 7;
   EXPECT_EQ(outcome(annudf_element_parse("f64", &value)),
-            "usage: element type is 'f64', which is none of f32, f16, i8, u8, bf16, bits");
+            "usage: element type is 'f64', it must be one of f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(outcome(annudf_coarse_parse("l1", &value)),
-            "usage: coarse metric is 'l1', which is none of l2, inner_product, cosine");
+            "usage: coarse metric is 'l1', it must be one of l2, inner_product, cosine");
   EXPECT_EQ(outcome(annudf_element_parse(nullptr, &value)),
             "usage: annudf_element_parse: name is NULL");
   EXPECT_EQ(value, 7);
@@ -61,9 +61,9 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   std::vector<float> centers(40, -1), after(40);
   ASSERT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 40)), "ok");
   EXPECT_EQ(std::count(centers.begin(), centers.end(), -1.0f), 0);
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_centers(index, centers.data(), 39)),
-      "usage: annudf_ivf_flat_centers: room for 39 floats, the index has 8 centers of 5 dims");
+  EXPECT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 39)),
+            "usage: annudf_ivf_flat_centers: count is 39, the index has 8 centers of 5 dims; give "
+            "40 floats");
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
@@ -79,7 +79,8 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   ids[3] = 7000, ids[9] = 399;
   const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1};
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
-            "input: rows to add: the index has id 5000 of row 0 already; ids must be new unless "
+            "input: rows to add: row 0 has id 5000, which is in the index already; ids must be new "
+            "unless "
             "allow_repeated_ids is set");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
   const annudf_vectors wrong = vectorsOf(other);
@@ -119,7 +120,7 @@ TEST_F(CApiIndex, PlacesAreRefusedByName) {
     return; // Failed or skipped.
   const std::string itIs = " is in memory of CUDA device 0";
   const std::string noMemory = itIs + ", the backend is " + annudf_backend_get(cpu)->description +
-                               "; it has no device memory";
+                               "; give the backend of that device";
   const annudf_vectors there = onDevice(vectors);
   annudf_vectors odd = vectors;
   OwnedIndex made;
@@ -127,21 +128,23 @@ TEST_F(CApiIndex, PlacesAreRefusedByName) {
     return outcome(annudf_ivf_flat_build(on, &base, 8, nullptr, &made, nullptr));
   };
   const std::string build = "usage: annudf_ivf_flat_build: ";
-  EXPECT_EQ(built(nullptr, there), build + "backend is NULL; base" + itIs);
+  EXPECT_EQ(built(nullptr, there),
+            build + "backend is NULL, base" + itIs + "; give the backend of that device");
   EXPECT_EQ(built(cpu, there), build + "base" + noMemory);
   odd.place = {7, 0, 0};
-  EXPECT_EQ(built(cpu, odd), build + "base.place.memory is 7, which is no enum annudf_memory");
+  EXPECT_EQ(built(cpu, odd), build + "base.place.memory is 7; use a value of enum annudf_memory");
   odd.place = {ANNUDF_MEMORY_HOST, 1, 0};
-  EXPECT_EQ(built(cpu, odd), build + "base.place.device is 1 with host memory, which has none; set "
-                                     "memory to ANNUDF_MEMORY_CUDA");
+  EXPECT_EQ(built(cpu, odd), build + "base.place.device is 1, but memory is ANNUDF_MEMORY_HOST; "
+                                     "set it to 0, or memory to ANNUDF_MEMORY_CUDA");
   odd.place = {ANNUDF_MEMORY_HOST, 0, 5};
-  EXPECT_EQ(built(cpu, odd), build + "base.place.stream is 5 with host memory, which has none; set "
-                                     "memory to ANNUDF_MEMORY_CUDA");
+  EXPECT_EQ(built(cpu, odd), build + "base.place.stream is 5, but memory is ANNUDF_MEMORY_HOST; "
+                                     "set it to 0, or memory to ANNUDF_MEMORY_CUDA");
   EXPECT_EQ(made, nullptr);
   const auto extended = [&](annudf_backend *on) {
     return outcome(annudf_ivf_flat_extend(on, index, &there, nullptr, nullptr));
   };
-  EXPECT_EQ(extended(nullptr), "usage: annudf_ivf_flat_extend: backend is NULL; rows" + itIs);
+  EXPECT_EQ(extended(nullptr), "usage: annudf_ivf_flat_extend: backend is NULL, rows" + itIs +
+                                   "; give the backend of that device");
   EXPECT_EQ(extended(cpu), "usage: annudf_ivf_flat_extend: rows" + noMemory);
   EXPECT_EQ(infoOf(index).rows, 400);
 }
@@ -180,7 +183,7 @@ TEST_F(CApiIndex, ACpuBackendBuildsExtendsAndRemovesAsNone) {
   limited.size = sizeof limited;
   limited.device_memory_limit = 1;
   EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, &vectors, 8, &limited, &index, nullptr)),
-            "usage: device_memory_limit is for a build on a device");
+            "usage: device_memory_limit is 1, but the index is built on the CPU; leave it out");
 }
 
 TEST_F(CApiIndex, Remove) {
@@ -287,14 +290,15 @@ TEST_F(CApiIndex, BuildRefuses) {
     return outcome(annudf_ivf_flat_build(nullptr, &vectors, lists, options, &index, nullptr));
   };
   EXPECT_EQ(error(-1), "usage: n_lists = -1: must be between 0 and 16777216");
-  EXPECT_EQ(error(401), "input: base: it has 400 rows, fewer than the 401 lists asked for");
+  EXPECT_EQ(error(401),
+            "input: base: it has 400 rows, fewer than the 401 lists; ask for at most 400");
   annudf_ivf_flat_build_options options = {};
   EXPECT_EQ(error(8, &options).find("usage: annudf_ivf_flat_build_options.size is 0, at least"),
             0u);
   options.size = sizeof options;
   options.metric = 9;
   EXPECT_EQ(error(8, &options),
-            "usage: annudf_ivf_flat_build: metric is 9, which is no enum annudf_coarse");
+            "usage: annudf_ivf_flat_build: metric is 9; use a value of enum annudf_coarse");
   options.metric = 0, options.kmeans_n_iters = -1;
   EXPECT_EQ(error(8, &options), "usage: kmeans_n_iters = -1: must be between 1 and 10000");
   options.kmeans_n_iters = 0, options.threads = -1;
@@ -304,7 +308,7 @@ TEST_F(CApiIndex, BuildRefuses) {
 
   vectors.element = 17;
   EXPECT_EQ(error(8),
-            "usage: annudf_ivf_flat_build: element is 17, which is no enum annudf_element");
+            "usage: annudf_ivf_flat_build: element is 17; use a value of enum annudf_element");
   vectors = vectorsOf(base);
   vectors.dims = int64_t(1) << 40;
   EXPECT_EQ(error(8), "usage: base: dims = 1099511627776: must be between 0 and 2147483647");
@@ -441,8 +445,8 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   options.size = sizeof options;
   options.progress = callback, options.progress_user = &inside;
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, nullptr, &options)), "ok");
-  const std::string why = "the index is at work in this very thread; a progress callback may ask "
-                          "for its properties only";
+  const std::string why = "this thread is inside another call on the index; a progress callback "
+                          "may only read its properties";
   EXPECT_EQ(inside.extend, "usage: annudf_ivf_flat_extend: " + why);
   EXPECT_EQ(inside.save, "usage: annudf_ivf_flat_save: " + why);
   EXPECT_EQ(infoOf(index).rows, 800);

@@ -89,13 +89,14 @@ TEST(CApiMergeParts, Refuses) {
             "usage: annudf_merge_parts: parts is NULL");
   parts.order = 7;
   EXPECT_EQ(merged(3),
-            "usage: annudf_merge_parts: parts.order is 7, which is no enum annudf_order");
+            "usage: annudf_merge_parts: parts.order is 7; use a value of enum annudf_order");
   parts.order = 0, parts.place.memory = 9;
-  EXPECT_EQ(merged(3),
-            "usage: annudf_merge_parts: parts.place.memory is 9, which is no enum annudf_memory");
+  EXPECT_EQ(
+      merged(3),
+      "usage: annudf_merge_parts: parts.place.memory is 9; use a value of enum annudf_memory");
   parts.place.memory = ANNUDF_MEMORY_CUDA;
-  EXPECT_EQ(merged(3),
-            "usage: annudf_merge_parts: backend is NULL; parts is in memory of CUDA device 0");
+  EXPECT_EQ(merged(3), "usage: annudf_merge_parts: backend is NULL, parts is in memory of CUDA "
+                       "device 0; give the backend of that device");
   parts.place.memory = ANNUDF_MEMORY_HOST, parts.ids = nullptr;
   EXPECT_EQ(merged(3), "usage: annudf_merge_parts: parts.ids is NULL");
 }

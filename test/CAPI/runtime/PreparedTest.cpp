@@ -160,16 +160,17 @@ TEST_F(CApiPrepared, RefusesBadArguments) {
   EXPECT_EQ(prepare(&prepared, kK, 0), "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(prepare(nullptr), "usage: annudf_ivf_flat_prepare: prepared is NULL");
   EXPECT_EQ(prepare(&prepared, kK, kProbes, nullptr, 5),
-            "usage: annudf_ivf_flat_prepare: queries.place.stream is 5 with host memory, which has "
-            "none; set memory to ANNUDF_MEMORY_CUDA");
+            "usage: annudf_ivf_flat_prepare: queries.place.stream is 5, but memory is "
+            "ANNUDF_MEMORY_HOST; set it to 0, or memory to ANNUDF_MEMORY_CUDA");
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options, options.time_stages = 1;
   EXPECT_EQ(prepare(&prepared, kK, kProbes, &options),
-            "usage: annudf_ivf_flat_prepare: options.time_stages is set; a prepared search has "
-            "none");
+            "usage: annudf_ivf_flat_prepare: options.time_stages is set; prepared searches do not "
+            "support it, leave it out");
   options.progress = [](void *, const char *, double) { return 0; };
   EXPECT_EQ(prepare(&prepared, kK, kProbes, &options),
-            "usage: annudf_ivf_flat_prepare: options.progress is set; a prepared search has none");
+            "usage: annudf_ivf_flat_prepare: options.progress is set; prepared searches do not "
+            "support it, leave it out");
   ASSERT_EQ(prepare(&prepared), "ok");
   Found found = foundFor(queries, kK);
   EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(nullptr, queries.encoded.data(), found.ids.data(),

@@ -201,7 +201,7 @@ TEST_F(CApiRepeated, Refuses) {
             "usage: annudf_ivf_flat_radius_neighbors: queries is in memory of CUDA device 0, the "
             "backend is " +
                 std::string(annudf_backend_get(backend)->description) +
-                "; it has no device memory");
+                "; give the backend of that device");
   int64_t probes = 0;
   const auto tune = [&](int64_t k, double wanted, int64_t *to) {
     return outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, k,

@@ -145,9 +145,10 @@ TEST(Captures, ShapesMustMatch) {
             "capture 'w' from w.npy: declared row x f32, but it has no entry; give one for each of "
             "the rows");
   EXPECT_EQ(error({kDim}, array<float>("f32", {4}, {1, 2, 3})),
-            "capture 'w' from w.npy: 12 bytes are not 4 x f32");
+            "capture 'w' from w.npy: it has 12 bytes, 4 x f32 takes 16");
   EXPECT_EQ(error({kDim}, array<float>("c64", {4}, {1, 2, 3, 4})),
-            "capture 'w' from w.npy: dtype 'c64' cannot be bound");
+            "capture 'w' from w.npy: dtype 'c64' is not supported; give f16, bf16, f32, f64, i8 to "
+            "i64, u8 to u64 or b1");
 }
 
 TEST(Captures, RowsAndQueriesAreBoundAndChecked) {
@@ -257,7 +258,7 @@ TEST(Captures, ViewsWithStridesAreConvertedOnce) {
             std::vector<float>(8, 1));
   view.strides = {8};
   EXPECT_EQ(errorOf([&] { BoundCaptures::bindViews(m, 4, {{"w", view}}); }),
-            "capture 'w' from w: 1 strides for 2 x 4 x f64");
+            "capture 'w' from w: it has 1 strides for 2 x 4 x f64; give one for each extent");
 }
 
 TEST(Captures, TheDigestTellsWhatAScanWouldRead) {

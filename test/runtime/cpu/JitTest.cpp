@@ -130,8 +130,9 @@ TEST(CpuJit, RefusesDamagedBitcode) {
     cpu::compileScan(Metric::fromArtifact(none, "none.annudf"), ANNUDF_ELEMENT_F32);
     FAIL() << "accepted";
   } catch (const Error &error) {
-    EXPECT_STREQ(error.what(), "none.annudf: holds no host bitcode, which the CPU backend needs "
-                               "(compile the metric again with host bitcode)");
+    EXPECT_STREQ(
+        error.what(),
+        "none.annudf: has no code for the CPU; compile it with host code, or search on a GPU");
   }
   none.manifest.verified.reset();
   try {

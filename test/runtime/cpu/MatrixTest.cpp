@@ -451,14 +451,14 @@ TEST(MatrixScan, IsRefusedWhereItCannotRun) {
 TEST(MatrixScan, RefusesProductsThatItDoesNotHave) {
   const WithProducts with("avx3");
   EXPECT_EQ(errorOf([] { (void)cpu::matrixKernels(); }, ErrorKind::Usage),
-            "ANNUDF_PRODUCTS is 'avx3', which is none of amx, avx512, avx2, plain");
+            "ANNUDF_PRODUCTS is 'avx3', it must be one of amx, avx512, avx2, plain");
   std::set<std::string> missing = {"amx", "avx512", "avx2"};
   for (const cpu::MatrixKernels *kernels : cpu::availableKernels())
     missing.erase(kernels->name);
   for (const std::string &name : missing) {
     const WithProducts other(name.c_str());
     EXPECT_EQ(errorOf([] { (void)cpu::matrixKernels(); }, ErrorKind::Usage),
-              "ANNUDF_PRODUCTS is '" + name + "', which this machine does not have");
+              "ANNUDF_PRODUCTS is '" + name + "', which this machine does not support");
   }
 }
 

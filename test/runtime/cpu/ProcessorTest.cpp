@@ -36,7 +36,8 @@ TEST(CpuProcessor, IsThisMachinesWhereNoneIsAskedFor) {
 
 TEST(CpuProcessor, IsRefusedWhereLlvmDoesNotKnowIt) {
   const WithProcessor with("x86-64-v9");
-  EXPECT_EQ(refusal(), "ANNUDF_PROCESSOR is 'x86-64-v9', which is no processor that LLVM knows");
+  EXPECT_EQ(refusal(), "ANNUDF_PROCESSOR is 'x86-64-v9', which LLVM does not know; give one that "
+                       "llc -mcpu=help lists, or unset it");
 }
 
 #if defined(__x86_64__)

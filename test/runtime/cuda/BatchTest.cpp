@@ -162,7 +162,7 @@ TEST(CudaBatch, TheLimitMayBeSaid) {
   for (const char *said : {"", "0", "-1", "256M", "1.5", "1048577", "99999999999999999999", " 1"})
     EXPECT_EQ(annudf::test::errorOf([&] { (void)allowed(said); }, annudf::ErrorKind::Environment),
               "ANNUDF_WORKSPACE_MIB is '" + std::string(said) +
-                  "'; it is a whole number of MiB from 1 to 1048576");
+                  "'; it must be a whole number of MiB from 1 to 1048576");
   ::unsetenv("ANNUDF_WORKSPACE_MIB");
 }
 

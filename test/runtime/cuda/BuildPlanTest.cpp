@@ -101,8 +101,8 @@ TEST(BuildPlan, WhatIsTooLittleIsSaid) {
   ASSERT_EQ(fault.substr(0, before.size()), before);
   const uint64_t least = std::stoull(fault.substr(before.size()));
   EXPECT_EQ(fault.substr(before.size()),
-            std::to_string(least) + " on the device: train on fewer (kmeans_trainset_fraction), or "
-                                    "build on the host");
+            std::to_string(least) +
+                "; train on fewer rows (kmeans_trainset_fraction), or build on the host");
   EXPECT_EQ(planned(shape, least).way, Way::ListsOnHost);
   EXPECT_EQ(planned(shape, least).bytes, least);
   EXPECT_EQ(errorOf([&] { (void)planBuild(shape, least - 1, "so much", ErrorKind::Environment); },

@@ -256,7 +256,7 @@ TEST(CudaBuild, FromTheHostRefuses) {
     EXPECT_EQ(fault(), "base: row 5000, dim 7 is inf; every coordinate must be finite");
     values[5000 * 12 + 7] = 1;
     p.nLists = 6001;
-    EXPECT_EQ(fault(), "base: it has 6000 rows, fewer than the 6001 lists asked for");
+    EXPECT_EQ(fault(), "base: it has 6000 rows, fewer than the 6001 lists; ask for at most 6000");
     p.nLists = 6;
     for (const char *stage : {"train", "add"})
       EXPECT_EQ(fault(ErrorKind::Interrupted,
@@ -345,7 +345,8 @@ TEST(CudaBuild, Refuses) {
     const OnDevice rows(base);
     return errorOf([&] { (void)sharedBackend()->build(p, rows.view(), nullptr); }, kind);
   };
-  EXPECT_EQ(fault(params(601)), "base: it has 600 rows, fewer than the 601 lists asked for");
+  EXPECT_EQ(fault(params(601)),
+            "base: it has 600 rows, fewer than the 601 lists; ask for at most 600");
   auto *values = reinterpret_cast<float *>(base.storage.data());
   values[500 * 12 + 7] = std::numeric_limits<float>::infinity();
   values[400 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();

@@ -20,8 +20,8 @@
 namespace annudf::test {
 
 /// What follows the driver's words where a kernel has ended the context.
-inline constexpr const char *kEnded = "; this process cannot use the device any more, whichever "
-                                      "kernel did that: start it again";
+inline constexpr const char *kEnded =
+    "; this process cannot use the device any more, start it again";
 
 /// The driver's words for a result, "unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)".
 inline std::string textOf(CUresult result) {

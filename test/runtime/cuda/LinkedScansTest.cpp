@@ -262,13 +262,14 @@ TEST_F(OfLinks, PrecompileSaysWhatIsNotKept) {
   for (int sm : {0, 50, 70, -1})
     EXPECT_EQ(failure(sm, ErrorKind::Input), "no kernel of 'inner_product' runs on sm_" +
                                                  std::to_string(sm) +
-                                                 ": the CUDA backend's are for sm_75 and newer");
+                                                 "; the CUDA backend needs sm_75 or newer");
   for (const char *most : {"0", "1000", "60000"}) {
     ::setenv("ANNUDF_CACHE_MAX_BYTES", most, 1);
     EXPECT_EQ(
         failure(89, ErrorKind::Environment)
-            .find("kernels of 'inner_product' for sm_89 are not all kept: the cache may hold " +
-                  std::string(most) + " bytes, they take more than "),
+            .find(
+                "kernels of 'inner_product' for sm_89 are not all kept: the cache is limited to " +
+                std::string(most) + " bytes, they take more than "),
         0u)
         << most;
   }

@@ -183,8 +183,7 @@ TEST(CudaMatrixOwn, SaysWhyThereIsNoBound) {
     return whyNot([&](QuadraticForm &form) { form.nodes[1].indices = indices; });
   };
   EXPECT_EQ(whyNot([](QuadraticForm &) {}), "bound");
-  EXPECT_EQ(entry({kQuery, kQuery}),
-            "it reads capture 'w' by query, of which it has no extent there");
+  EXPECT_EQ(entry({kQuery, kQuery}), "it reads capture 'w' by query, but that extent is not query");
   EXPECT_EQ(entry({kQuery, {EntryIndex::Kind::Number, 2}}),
             "it reads entry 2 of capture 'w', which has 2");
   EXPECT_EQ(entry({kQuery}), "it reads capture 'w' with 1 indices, it has 2 extents");
@@ -193,7 +192,7 @@ TEST(CudaMatrixOwn, SaysWhyThereIsNoBound) {
   EXPECT_EQ(whyNot([](QuadraticForm &form) { form.nodes.resize(ANNUDF_MATRIX_OWN_NODES + 1); }),
             "its coefficients take more than 128 steps for each query");
   EXPECT_EQ(whyNot([](QuadraticForm &form) { form.eta = -1; }),
-            "its form says that underflow loses -1.000000");
+            "the artifact's form has an underflow of -1.000000");
 }
 
 TEST(CudaMatrixOwn, BoundsHoldAndFindWhatASortFindsWhateverTheData) {

@@ -326,7 +326,7 @@ TEST_F(CudaMeans, Refuses) {
   const Matrix bytes = integerMatrix(ANNUDF_ELEMENT_U8, 50, 4);
   EXPECT_EQ(errorOf([&] { (void)backend->buildFromHost(p, bytes.view()); }, ErrorKind::Usage),
             "missing_values: vectors of u8 have no NaN to stand for a missing value; give f32, f16 "
-            "or bf16, or drop it");
+            "or bf16, or leave missing_values out");
 }
 
 } // namespace

@@ -287,21 +287,21 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   EXPECT_EQ(entry("s", {}), "bound");
   EXPECT_EQ(entry("q", {}), "it reads capture 'q', which the metric does not have");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.nodes[2].a = 2; }),
-            "node 2 of its form is not made of nodes before it");
+            "node 2 of the artifact's form refers to a later node");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.nodes[4].b = 4; }),
-            "node 4 of its form is not made of nodes before it");
+            "node 4 of the artifact's form refers to a later node");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.nodes[2].kind = static_cast<Node::Kind>(99); }),
-            "node 2 of its form is of a kind that this annudf does not know");
+            "node 2 of the artifact's form has a kind that this annudf does not know");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.largest.of[3] = 77; }),
-            "its form has no node 77");
+            "the artifact's form has no node 77");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.size.of[0] = 4; }),
-            "its form has a size below 0 in dimension 0");
+            "the artifact's form has a size below 0 in dimension 0");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.small.of[4] = 1; }),
-            "its form has a small of more than |x - y| in dimension 0");
+            "the artifact's form has a small with terms beside |x - y| in dimension 0");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.eta = -1; }),
-            "its form says that underflow loses -1.000000");
+            "the artifact's form has an underflow of -1.000000");
   EXPECT_EQ(changed([](QuadraticForm &form) { form.initial = std::nan(""); }),
-            "its accumulator does not begin with a finite number");
+            "initial is not a finite number");
   // w / v, where v is 0 in dimension 0.
   EXPECT_EQ(changed([](QuadraticForm &form) {
               Nodes nodes(form.nodes);

@@ -223,19 +223,21 @@ TEST(BoundRatio, SaysWhyNotOfMeans) {
     return text;
   };
   EXPECT_EQ(why([](auto &form) { form = correlation(3); }),
-            "finalize divides by 3 in the place of 2 dims");
-  EXPECT_EQ(why([](auto &form) { form.lengths->means->count = 99; }), "its form has no node 99");
-  EXPECT_EQ(why([](auto &form) { form.lengths->product = 5; }), "its form has a field 5 of 5");
+            "finalize divides by 3, but there are 2 dims");
+  EXPECT_EQ(why([](auto &form) { form.lengths->means->count = 99; }),
+            "the artifact's form has no node 99");
+  EXPECT_EQ(why([](auto &form) { form.lengths->product = 5; }),
+            "the artifact's form has a field 5 of 5");
   EXPECT_EQ(why([](auto &form) { form.lengths->means->y = 0; }),
-            "its form has means of fields 0 and 0 of 5");
+            "the artifact's form has means of fields 0 and 0 of 5");
   EXPECT_EQ(why([](auto &form) { form.lengths->means->x = 4; }),
-            "its form has means of fields 4 and 1 of 5");
+            "the artifact's form has means of fields 4 and 1 of 5");
   EXPECT_EQ(why([](auto &form) { form.lengths->means->roundings.f32 = 65; }),
             "its means have more roundings than a bound allows for");
   EXPECT_EQ(why([](auto &form) {
               form.lengths->exact.of[Quadratic::XX] = form.lengths->size.of[Quadratic::XX] = 2;
             }),
-            "its means are of sums whose coefficients are not all 1 in dimension 0");
+            "its means are sums with coefficients other than 1 in dimension 0");
 }
 
 TEST(BoundRatio, IsAsItIsDerived) {
@@ -271,14 +273,14 @@ TEST(BoundRatio, SaysWhyNot) {
   };
   EXPECT_EQ(why([](auto &) {}, w),
             "the square of a length has a negative factor of x^2 in dimension 1");
-  EXPECT_EQ(why([](auto &form) { form.lengths.reset(); }, v), "its form is of one field");
+  EXPECT_EQ(why([](auto &form) { form.lengths.reset(); }, v), "the accumulator has one field");
   EXPECT_EQ(why(
                 [](QuadraticForm &form) {
                   Nodes nodes(form.nodes);
                   form.exact.of[Quadratic::XY] = nodes.number(1);
                 },
                 v),
-            "the product weighs a coordinate that a length leaves out in dimension 1");
+            "the product uses a coordinate that a length leaves out in dimension 1");
   EXPECT_EQ(why(
                 [](QuadraticForm &form) {
                   Nodes nodes(form.nodes);
@@ -296,23 +298,24 @@ TEST(BoundRatio, SaysWhyNot) {
   EXPECT_EQ(why([](auto &form) { form.lengths->size.of[Quadratic::YY] = 2; }, v),
             "the terms of a length cancel in dimension 1");
   EXPECT_EQ(why([](auto &form) { form.exact.of[0] = 2; }, v),
-            "its form has a product of more than x y in dimension 0");
+            "the artifact's form has a product with terms beside x * y in dimension 0");
   EXPECT_EQ(why([](auto &form) { form.lengths->exact.of[1] = 2; }, v),
-            "its form has lengths of more than x^2 and y^2 in dimension 0");
+            "the artifact's form has lengths with terms beside x^2 and y^2 in dimension 0");
   EXPECT_EQ(why([](auto &form) { form.lengths->least = 0; }, v),
-            "its form says that squares of lengths are at least 2^0");
-  EXPECT_EQ(why([](auto &form) { form.lengths->product = 3; }, v), "its form has a field 3 of 3");
+            "the artifact's form bounds squares of lengths by 2^0");
+  EXPECT_EQ(why([](auto &form) { form.lengths->product = 3; }, v),
+            "the artifact's form has a field 3 of 3");
   EXPECT_EQ(why([](auto &form) { form.lengths->ratio.f32 = 65; }, v),
             "its ratio has more roundings than a bound allows for");
   EXPECT_EQ(why([](auto &form) { form.lengths->eta = -1; }, v),
-            "its form says that underflow loses -1.000000");
+            "the artifact's form has an underflow of -1.000000");
   EXPECT_EQ(why([](auto &) {}, {1e30f, 1}),
             "its coefficients or the rows' mean are too large for a bound");
   // The bound of one field says nothing of such a form.
   const Captures captures(v, v, 1);
   std::string text;
   EXPECT_FALSE(bindForm(weightedCosine(), captures.bound, 2, {}, ANNUDF_ORDER_MIN, &text));
-  EXPECT_EQ(text, "its form is of several fields");
+  EXPECT_EQ(text, "the accumulator has several fields");
 }
 
 TEST(BoundRatio, LeavesOutWhatItSaysNothingOf) {

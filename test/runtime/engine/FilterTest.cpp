@@ -59,9 +59,9 @@ TEST(Filter, JoinsBitByBit) {
 }
 
 TEST(Filter, RefusesSizesThatDisagree) {
-  EXPECT_EQ(refusal([] { RowFilter({}, 0); }), "filter: 0 bits; it needs one for every id");
-  EXPECT_EQ(refusal([] { RowFilter({1, 2}, 32); }), "filter: 2 words for 32 bits, which take 1");
-  EXPECT_EQ(refusal([] { RowFilter({1}, 33); }), "filter: 1 words for 33 bits, which take 2");
+  EXPECT_EQ(refusal([] { RowFilter({}, 0); }), "filter: it has 0 bits; give one for every id");
+  EXPECT_EQ(refusal([] { RowFilter({1, 2}, 32); }), "filter: it has 2 words for 32 bits; give 1");
+  EXPECT_EQ(refusal([] { RowFilter({1}, 33); }), "filter: it has 1 words for 33 bits; give 2");
   const RowFilter four({1}, 4), five({1}, 5);
   EXPECT_EQ(refusal([&] { RowFilter::both(four, five); }),
             "filters of 4 and 5 bits cannot be joined by &; make them for the same index");

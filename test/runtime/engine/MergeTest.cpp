@@ -70,7 +70,7 @@ TEST(Merge, Refuses) {
   EXPECT_EQ(refused(from, 2), "translation -1 of part 1: must be 0 or above");
   from.translations = above;
   EXPECT_EQ(refused(from, 2),
-            "part 1: id 9223372036854775807 of query 0 and its translation 1 make more than "
+            "part 1: id 9223372036854775807 of query 0 plus its translation 1 is above "
             "9223372036854775807, the largest id");
 }
 

@@ -127,7 +127,7 @@ TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
   EXPECT_EQ(nameOf(planOf({&cheap, &passed})), "cheap");
   work.family = "passed";
   EXPECT_EQ(nameOf(planOf({&cheap, &passed}, work)), "passed");
-  EXPECT_EQ(textOf(planOf({&cheap, &passed}, work)), "because of passed; asked for by its name");
+  EXPECT_EQ(textOf(planOf({&cheap, &passed}, work)), "because of passed; chosen by name");
 }
 
 TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {

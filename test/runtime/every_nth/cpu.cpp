@@ -58,11 +58,11 @@ TEST(CpuEveryNth, ATableIsCheckedBeforeTheSearch) {
   EXPECT_EQ(fault(Given{table.data(), 3}),
             "query 1 names list 23 at 1 again; name each list once a query");
   EXPECT_EQ(fault(Given{nullptr, 3}),
-            "the lists of each query: there is no table of 2 x 3 numbers");
+            "the lists of each query are missing; give 2 x 3 list numbers");
   EXPECT_EQ(fault(Given{table.data(), 0}),
             "probes = 0: must be between 1 and the index's 24 lists");
-  EXPECT_EQ(fault(Lists{3}), "probes = 3: the index's 24 lists have no centers to be ranked by; "
-                             "search all of them, or name each query's");
+  EXPECT_EQ(fault(Lists{3}), "probes = 3: the index's 24 lists have no centers to rank by; probe "
+                             "all lists, or name the lists of each query");
   EXPECT_EQ(fault(Lists{24}), "");
 }
 

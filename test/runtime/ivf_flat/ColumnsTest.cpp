@@ -154,16 +154,15 @@ TEST(Columns, AreRefusedByName) {
     const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, rows, 4);
     return errorOf([&] { index.extend(more.view(), {nullptr, false, &columns}); });
   };
-  EXPECT_EQ(extended({}, 2), "column 'age' (f64) of the index is not given for the new rows; give "
-                             "it a value for each of them");
+  EXPECT_EQ(extended({}, 2),
+            "column 'age' (f64) of the index has no values for the new rows; give one a row");
   EXPECT_EQ(extended(columnsOf({7}), 2), "column 'age' has 1 values for 2 rows; give one a row");
   NewColumns columns = columnsOf({7});
   columns.values[2].column.element = ANNUDF_CAPTURE_U16;
-  EXPECT_EQ(extended(columns, 1),
-            "column 'rank' is u16, that of the index is i16; convert it first");
+  EXPECT_EQ(extended(columns, 1), "column 'rank' is u16, in the index it is i16; convert it first");
   columns = columnsOf({7});
   columns.values.push_back({{"size", ANNUDF_CAPTURE_I1}, {std::byte(1)}});
-  EXPECT_EQ(extended(columns, 1), "column 'size' is none of the index, which has age (f64), old "
+  EXPECT_EQ(extended(columns, 1), "column 'size' is not in the index, which has age (f64), old "
                                   "(i1), rank (i16)");
   EXPECT_EQ(check(index), "");
   EXPECT_EQ(index.size(), 40);
@@ -175,11 +174,12 @@ TEST(Columns, AreRefusedByName) {
     return errorOf([&] { newColumns({{name, one}}); });
   };
   EXPECT_EQ(made("age", "f64", {1}), "NO ERROR");
-  EXPECT_TRUE(contains(made("a b", "f64", {1}), "column 'a b' from here: its name is none"));
+  EXPECT_TRUE(contains(made("a b", "f64", {1}), "column 'a b' from here: its name is invalid"));
   EXPECT_TRUE(contains(made("age", "f80", {1}), "column 'age' from here: dtype 'f80'"));
-  EXPECT_EQ(made("age", "f64", {1, 1}), "column 'age' from here: 2 axes; a column has one, with a "
-                                        "value for each row");
-  EXPECT_EQ(made("age", "f64", {2}), "column 'age' from here: 8 bytes for 2 values of f64");
+  EXPECT_EQ(made("age", "f64", {1, 1}),
+            "column 'age' from here: it has 2 axes; give one, with a value for each row");
+  EXPECT_EQ(made("age", "f64", {2}),
+            "column 'age' from here: it has 8 bytes, 2 values of f64 take 16");
 }
 
 TEST(Columns, OfSeveralRowsWithOneIdCannotBeAdded) {
@@ -189,7 +189,7 @@ TEST(Columns, OfSeveralRowsWithOneIdCannotBeAdded) {
   index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 1, 4).view(), {&twice, true});
   EXPECT_EQ(
       errorOf([&] { index.addColumns(columnsOf(idsFrom(0, 41))); }),
-      "columns: several rows of the index have id 7; give columns to extend(), with the rows");
+      "columns: several rows of the index have id 7; give the columns with the rows, to extend()");
 }
 
 /// The file of an index with columns, and what reading a changed one says.

@@ -79,20 +79,22 @@ TEST(Index, RefusesRepeatedIds) {
   };
   const std::string unless = " unless allow_repeated_ids is set";
   EXPECT_EQ(fault({200, 201, 99, 0}),
-            "rows to add: the index has id 99 of row 2 already; ids must be new" + unless);
+            "rows to add: row 2 has id 99, which is in the index already; ids must be new" +
+                unless);
   EXPECT_EQ(fault({7, 8, 9, 10}), // They ascend.
-            "rows to add: the index has id 7 of row 0 already; ids must be new" + unless);
+            "rows to add: row 0 has id 7, which is in the index already; ids must be new" + unless);
   EXPECT_EQ(fault({200, 300, 200, 300}),
-            "rows to add: id 200 of row 2 is that of row 0 too; ids must differ" + unless);
+            "rows to add: rows 0 and 2 both have id 200; ids must differ" + unless);
   EXPECT_EQ(fault({300, 200, 300, 300}),
-            "rows to add: id 300 of row 2 is that of row 0 too; ids must differ" + unless);
+            "rows to add: rows 0 and 2 both have id 300; ids must differ" + unless);
   EXPECT_EQ(fault({100, 101, 101, 102}),
-            "rows to add: id 101 of row 2 is that of row 1 too; ids must differ" + unless);
+            "rows to add: rows 1 and 2 both have id 101; ids must differ" + unless);
   // Between ids of the index, and out of order.
   const std::vector<int64_t> gap = {150, 102, 140, 130};
   index.extend(more.view(), {gap.data()});
   EXPECT_EQ(fault({141, 129, 130, 102}),
-            "rows to add: the index has id 130 of row 2 already; ids must be new" + unless);
+            "rows to add: row 2 has id 130, which is in the index already; ids must be new" +
+                unless);
   const std::vector<int64_t> between = {151, 129, 101, 100};
   index.extend(more.view(), {between.data()});
   EXPECT_EQ(index.largestId(), 151);
@@ -111,8 +113,8 @@ TEST(Index, IdsGoOnFromTheLargest) {
   index.extend(more.view());
   EXPECT_EQ(index.largestId(), INT64_MAX - 1);
   EXPECT_EQ(errorOf([&] { index.extend(more.view()); }),
-            "rows to add: ids would go on from the index's largest, 9223372036854775806; give them "
-            "ids");
+            "rows to add: the largest id of the index is 9223372036854775806, so no larger ids are "
+            "left; give ids");
 }
 
 // One document in several pieces has one id.

@@ -118,7 +118,7 @@ TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
   const std::string bytes = saved();
   std::string changed = bytes;
   changed[0] = 'x';
-  EXPECT_EQ(load(changed), "ivf: not an annudf index (its first bytes are foreign)");
+  EXPECT_EQ(load(changed), "ivf: not an annudf index (its first bytes are wrong)");
   changed = bytes;
   for (const char version : {0, 2, 3}) {
     changed[8] = version;
@@ -127,11 +127,10 @@ TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
   }
   changed = bytes;
   changed[70] ^= 1;
-  EXPECT_EQ(load(changed),
-            "ivf: damaged: the SHA-256 of the index header is not the one it carries");
+  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index header does not match");
   changed = bytes;
   changed[bytes.size() - 100] ^= 1;
-  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index is not the one it carries");
+  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index does not match");
 }
 
 // Headers with a right digest that lie: nothing is allocated for what the file does not have.
@@ -166,7 +165,7 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
   EXPECT_EQ(with([](json &h) { h["element"] = "b1"; }),
-            "ivf: index header field 'element' is 'b1', which is none of f32, f16, i8, u8, bf16, "
+            "ivf: index header field 'element' is 'b1', it must be one of f32, f16, i8, u8, bf16, "
             "bits");
   EXPECT_EQ(with([](json &h) { h["metric"] = "metric"; }),
             "ivf: index header field 'metric' is 'metric', which is reserved for a later version; "

@@ -332,9 +332,10 @@ TEST(Index, RefusesBadBases) {
   EXPECT_EQ(build(params(1), MatrixView{base.storage.data(), 10, 0}),
             "base: 0 dims; between 1 and 1048576 are supported");
   EXPECT_EQ(build(params(11), base.view()),
-            "base: it has 10 rows, fewer than the 11 lists asked for");
-  EXPECT_EQ(build(params(kMaxLists + 1), base.view(), ErrorKind::Usage),
-            "lists = 16777217: must be at most 16777216, 0 for the root of the number of rows");
+            "base: it has 10 rows, fewer than the 11 lists; ask for at most 10");
+  EXPECT_EQ(
+      build(params(kMaxLists + 1), base.view(), ErrorKind::Usage),
+      "lists = 16777217: must be at most 16777216; 0 is the square root of the number of rows");
   IndexParams p = params(2);
   p.kmeansTrainsetFraction = std::nan("");
   EXPECT_EQ(build(p, base.view(), ErrorKind::Usage),

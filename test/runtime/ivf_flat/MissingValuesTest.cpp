@@ -68,7 +68,8 @@ TEST(MissingValues, Refused) {
     EXPECT_EQ(
         errorOf([&] { Index::build(p, integerMatrix(element, 50, 4).view()); }, ErrorKind::Usage),
         std::string("missing_values: vectors of ") + toString(element) +
-            " have no NaN to stand for a missing value; give f32, f16 or bf16, or drop it");
+            " have no NaN to stand for a missing value; give f32, f16 or bf16, or leave "
+            "missing_values out");
   Matrix base = withMissing(ANNUDF_ELEMENT_F32, 50, 4, 1);
   Index index = Index::build(p, base.view());
   reinterpret_cast<float *>(base.storage.data())[7] = std::numeric_limits<float>::infinity();

@@ -206,10 +206,9 @@ TEST_F(OfDisk, WhatIsNoFileOfOursIsRemovedUnread) {
 TEST_F(OfDisk, AFolderThatOthersMayWriteToIsNotUsed) {
   store(1);
   const auto refuses = [&](const char *what) {
-    const std::string want =
-        "the cache folder " + folder.string() +
-        " belongs to or can be written by someone else; it is not used, as what it holds is run "
-        "as code. Name another in ANNUDF_CACHE_DIR";
+    const std::string want = "the cache folder " + folder.string() +
+                             " can be written by another user, so it is not used: its files run as "
+                             "code; name another in ANNUDF_CACHE_DIR";
     std::string fault;
     EXPECT_EQ(cache().load(keyOf(1), fault), std::nullopt) << what;
     EXPECT_EQ(fault, want) << what;
@@ -382,8 +381,8 @@ TEST(DiskCacheVariables, SayWhereHowMuchAndWhether) {
   {
     const Variable named("ANNUDF_CACHE_DIR", "~no such user/here");
     EXPECT_EQ(DiskCache::ofEnvironment().load(keyOf(1), fault), std::nullopt);
-    EXPECT_EQ(fault, "the cache folder is '~no such user/here', but there is no such user or home "
-                     "folder; there is no cache. Name one in ANNUDF_CACHE_DIR");
+    EXPECT_EQ(fault, "the cache folder is '~no such user/here', but that user or home folder does "
+                     "not exist, so there is no cache; name one in ANNUDF_CACHE_DIR");
   }
   for (const char *wrong : {"many", "-1", "1e6", "99999999999999999999999"}) {
     const Variable named("ANNUDF_CACHE_DIR", "/nonexistent"),

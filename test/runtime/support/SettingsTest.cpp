@@ -36,7 +36,7 @@ TEST(Settings, RefuseAllElse) {
       ADD_FAILURE() << value;
     } catch (const Error &error) {
       EXPECT_EQ(error.kind(), ErrorKind::Usage);
-      EXPECT_EQ(error.what(), "ANNUDF_TEST_SETTING is '" + value + "', which is none of 0, all");
+      EXPECT_EQ(error.what(), "ANNUDF_TEST_SETTING is '" + value + "', it must be one of 0, all");
     }
   }
   ::unsetenv(kName);

@@ -148,7 +148,7 @@ TEST(Bits, CoordinateIIsBitIOfTheBytes) {
   wide.dims = 268435456;
   EXPECT_EQ(test::errorOf([&] { (void)asBits(wide); }), "268435456 bytes of bits are too many");
   EXPECT_EQ(test::errorOf([&] { (void)asBits(bits); }),
-            "vectors of bits are no packed bits; those come as bytes of u8");
+            "vectors of bits cannot be packed bits; give bytes of u8");
 }
 
 TEST(Bfloat16, CoordinatesAreTheUpperHalfOfFloats) {
@@ -182,7 +182,7 @@ TEST_F(MatrixFile, BigAnnHeadersThatLie) {
   EXPECT_TRUE(
       contains(matrixError("a.fbin", u32(0xffffffff) + u32(0xffffffff)), "but 0 bytes follow"));
   EXPECT_EQ(matrixError("a.bin", "x"),
-            "a.bin: unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
+            "a.bin: unknown file ending; vectors have .fbin, .hbin, .i8bin, .u8bin or .npy");
   EXPECT_EQ(matrixError("a.ibin", u32(1) + u32(1) + "1234"),
             "a.ibin: holds i32; vectors are f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(strip(errorOf([&] { (void)readMatrix(dir / "none.fbin"); })),
@@ -270,12 +270,12 @@ TEST_F(MatrixFile, NpyContainerDamage) {
     EXPECT_TRUE(contains(matrixError("a.npy", whole.substr(0, size)), "a.npy: ")) << size;
   std::string changed = whole;
   changed[1] = 'X';
-  EXPECT_EQ(matrixError("a.npy", changed), "a.npy: not a .npy file (its first bytes are foreign)");
+  EXPECT_EQ(matrixError("a.npy", changed), "a.npy: not a .npy file (its first bytes are wrong)");
   changed = whole;
   changed[6] = 4;
   EXPECT_EQ(matrixError("a.npy", changed), "a.npy: .npy version 4 is not supported, 1 to 3 are");
   EXPECT_EQ(matrixError("a.npy", std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)),
-            "a.npy: a .npy header of 4294967295 bytes is not credible");
+            "a.npy: the .npy header has 4294967295 bytes; at most 10000 are read");
 }
 
 TEST_F(MatrixFile, CapturesFromFiles) {
@@ -332,7 +332,7 @@ TEST_F(MatrixFile, CapturesFromText) {
                                  "+99999999999999999999999", "1180591620717411303424"})
     EXPECT_EQ(errorOf([&] { (void)readCapture(text); }, ErrorKind::Usage),
               "'" + text +
-                  "' is an integer of more than 64 bits, which is not rounded; write it with a "
+                  "' is an integer of more than 64 bits; write it with a "
                   "point or an exponent to have it rounded");
   EXPECT_EQ(readCapture("99999999999999999999999.0").dtype, "f64");
   EXPECT_EQ(readCapture("1e23").dtype, "f64");
@@ -357,7 +357,7 @@ TEST_F(MatrixFile, IdsAndDistances) {
             "x.ibin: id 2147483648 does not fit the file's int32");
   EXPECT_EQ(dir.entries(), 2u);
   EXPECT_EQ(strip(errorOf([&] { readIds(dir / "out.fbin", rows, columns); })),
-            "out.fbin: unknown ending; ids come as .ibin");
+            "out.fbin: unknown file ending; ids have .ibin");
 }
 
 } // namespace

@@ -129,9 +129,9 @@ std::unique_ptr<Module> readMetric(LLVMContext &context,
     throw annudf::Error(ErrorKind::Input, metric.origin + ": has no host bitcode: CUDA source "
                                                           "runs on a GPU only");
   if (!payload)
-    throw annudf::Error(ErrorKind::Input,
-                        metric.origin + ": holds no host bitcode, which the CPU backend needs "
-                                        "(compile the metric again with host bitcode)");
+    throw annudf::Error(
+        ErrorKind::Input,
+        metric.origin + ": has no code for the CPU; compile it with host code, or search on a GPU");
   auto module = parseBitcodeFile(MemoryBufferRef(payload->bytes, "metric"), context);
   if (!module)
     refuse(metric, oneLine(toString(module.takeError())));

@@ -58,7 +58,8 @@ std::string annudf::runtime::cpu::askedProcessor() {
   // LLVM complains on the terminal of a name that it does not know.
   if (!subtargetOf(triple, "")->isCPUStringValid(asked))
     throw Error(ErrorKind::Usage,
-                "ANNUDF_PROCESSOR is '" + asked + "', which is no processor that LLVM knows");
+                "ANNUDF_PROCESSOR is '" + asked +
+                    "', which LLVM does not know; give one that llc -mcpu=help lists, or unset it");
   const std::vector<std::string> lacked = lackedOf(*subtargetOf(triple, asked));
   if (!lacked.empty())
     throw Error(ErrorKind::Usage, "ANNUDF_PROCESSOR is '" + asked +

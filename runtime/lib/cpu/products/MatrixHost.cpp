@@ -108,7 +108,7 @@ const MatrixKernels &matrixKernels() {
   const auto offer = std::ranges::find(allOffers(), asked, &Offer::name);
   if (!offer->kernels)
     throw Error(ErrorKind::Usage, "ANNUDF_PRODUCTS is '" + std::string(asked) +
-                                      "', which this machine does not have");
+                                      "', which this machine does not support");
   return *offer->kernels;
 }
 

@@ -116,11 +116,10 @@ BuildPlan planBuild(const BuildShape &shape, uint64_t limit, const std::string &
   if (const uint64_t rows = largestPiece(shape, limit, onHost))
     return {BuildPlan::Way::ListsOnHost, rows, onHost(rows)};
   const uint64_t least = onHost(std::min<uint64_t>(ANNUDF_BUILD_TILE, rowsOfPiece(shape)));
-  throw Error(
-      kind, of + " is " + std::to_string(limit) + " bytes; k-means of " +
-                std::to_string(shape.sample) + " rows in " + std::to_string(shape.lists) +
-                " lists takes " + std::to_string(least) +
-                " on the device: train on fewer (kmeans_trainset_fraction), or build on the host");
+  throw Error(kind, of + " is " + std::to_string(limit) + " bytes; k-means of " +
+                        std::to_string(shape.sample) + " rows in " + std::to_string(shape.lists) +
+                        " lists takes " + std::to_string(least) +
+                        "; train on fewer rows (kmeans_trainset_fraction), or build on the host");
 }
 
 } // namespace annudf::runtime::cuda

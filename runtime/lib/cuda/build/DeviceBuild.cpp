@@ -54,7 +54,7 @@ IndexParams IndexBuilder::prepared(const IndexParams &given, const MatrixView &b
   IndexParams params = checkedParams(given, base);
   if (base.rows > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "base: it has " + std::to_string(base.rows) +
-                                      " rows; the CUDA backend builds of fewer than 4294967296");
+                                      " rows; the CUDA backend takes fewer than 4294967296");
   loadKernels();
   return params;
 }
@@ -92,10 +92,10 @@ BuiltIndex IndexBuilder::buildFromHost(const IndexParams &given, const MatrixVie
   checkEnough(base, params.nLists);
   size_t free = 0, total = 0;
   ANNUDF_CUDA(cuMemGetInfo, &free, &total);
-  const BuildPlan plan = planBuild(shapeOf(params, base), asked ? asked : free / 10 * 9,
-                                   asked ? "device_memory_limit"
-                                         : "what is free of the device's memory, less a tenth,",
-                                   asked ? ErrorKind::Usage : ErrorKind::Environment);
+  const BuildPlan plan =
+      planBuild(shapeOf(params, base), asked ? asked : free / 10 * 9,
+                asked ? "device_memory_limit" : "nine tenths of the free GPU memory",
+                asked ? ErrorKind::Usage : ErrorKind::Environment);
   stats.deviceBytes = plan.bytes;
   const OwnStream stream(context_);
   const auto bytes = uint64_t(bytesOfRow(base.element, base.dims));

@@ -98,9 +98,9 @@ void check(CUresult result, const char *call) {
   throw Error(ErrorKind::Environment,
               std::string("CUDA: ") + call + " failed: " + (text ? text : "unknown error") + " (" +
                   (name ? name : std::to_string(result)) + ")" +
-                  (endsContext(result) ? "; this process cannot use the device any more, whichever "
-                                         "kernel did that: start it again"
-                                       : ""));
+                  (endsContext(result)
+                       ? "; this process cannot use the device any more, start it again"
+                       : ""));
 }
 
 Context::Context(int device) : device_(device) {

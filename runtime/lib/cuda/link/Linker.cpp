@@ -318,10 +318,10 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
   const LinkerVersion &at = library().version;
   if (producer.release() <= std::pair(at.major, at.minor))
     return;
-  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer.text() +
-                                          ", newer than nvJitLink " + std::to_string(at.major) +
-                                          "." + std::to_string(at.minor) + " (" + at.path +
-                                          "), which can only read its own version or older");
+  throw Error(ErrorKind::Environment,
+              what + " is LTO-IR by " + producer.text() + ", newer than nvJitLink " +
+                  std::to_string(at.major) + "." + std::to_string(at.minor) + " (" + at.path +
+                  "), which reads its own version and older ones; update nvJitLink");
 }
 
 /// What is linked where a metric's list of hooks lacks one, "" where no kernel that is linked then

@@ -139,7 +139,7 @@ AllowedWorkspace allowedWorkspace(uint64_t deviceBytes) {
   const auto [end, error] = std::from_chars(text.begin(), text.end(), asked);
   if (error != std::errc() || end != text.end() || asked < 1 || asked > kMostWorkspaceMiB)
     throw Error(ErrorKind::Environment, "ANNUDF_WORKSPACE_MIB is '" + std::string(text) +
-                                            "'; it is a whole number of MiB from 1 to " +
+                                            "'; it must be a whole number of MiB from 1 to " +
                                             std::to_string(kMostWorkspaceMiB));
   return {asked << 20, true};
 }

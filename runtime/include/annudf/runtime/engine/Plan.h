@@ -168,7 +168,7 @@ Refusal whyNot(const KernelFamily &family, const Workload &, const Machine &);
 size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name);
 
 /// What the reason for a choice ends in where the caller made it.
-inline constexpr const char *kByName = "; asked for by its name";
+inline constexpr const char *kByName = "; chosen by name";
 
 /// Families that cannot run a search which they are meant for, each once; mostly none.
 class RefusedFamilies {

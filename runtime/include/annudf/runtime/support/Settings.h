@@ -31,7 +31,7 @@ inline std::string_view settingOf(const char *name, std::span<const std::string_
   for (const std::string_view one : known)
     names.append(names.empty() ? "" : ", ").append(one);
   throw Error(ErrorKind::Usage,
-              name + (" is '" + std::string(value)) + "', which is none of " + names);
+              name + (" is '" + std::string(value)) + "', it must be one of " + names);
 }
 inline std::string_view settingOf(const char *name, std::initializer_list<std::string_view> known) {
   return settingOf(name, std::span(known.begin(), known.size()));
