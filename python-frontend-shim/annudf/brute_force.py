@@ -336,7 +336,7 @@ def _and_itself(k: float, rows: int, queries: Any) -> int:
         )
     most = min(rows, MAX_K) - 1
     if most < 1:
-        raise ArgumentError(f"exclude_self is True and the dataset has {rows} rows; give two at least")
+        raise ArgumentError(f"exclude_self is True and the dataset has {rows} rows; give at least two")
     return check_int(k, "k", 1, most, " where exclude_self is True") + 1
 
 

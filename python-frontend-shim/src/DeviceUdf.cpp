@@ -34,7 +34,7 @@ std::vector<annudf_udf_capture> toC(const std::vector<Capture> &captures) {
   for (const auto &[name, dtype, shape, strides, device, pointer, readOnly] : captures) {
     for (const std::string *text : {&name, &dtype})
       if (text->find('\0') != std::string::npos)
-        raise("ArgumentError", "a text of a capture has a NUL in it");
+        raise("ArgumentError", "a name or dtype of a capture has a NUL in it; leave it out");
     if (strides && strides->size() != shape.size())
       raise("ArgumentError", "capture '" + name + "' has " + std::to_string(strides->size()) +
                                  " strides for " + std::to_string(shape.size()) + " extents");
@@ -63,7 +63,7 @@ struct View {
     // A C string would end at the NUL, and name another function than was given.
     for (const std::string *text : {&abi, &symbol, &cacheKey, &target})
       if (text->find('\0') != std::string::npos)
-        raise("ArgumentError", "a text of the descriptor has a NUL in it");
+        raise("ArgumentError", "a name or key of the descriptor has a NUL in it; leave it out");
     if (kind != "ltoir" && kind != "cuda_source")
       raise("ArgumentError", "payload_kind is '" + kind + "'; it is 'ltoir' or 'cuda_source'");
     udf.size = sizeof udf;

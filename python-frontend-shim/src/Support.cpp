@@ -60,7 +60,7 @@ void check(Outcome outcome) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw nb::python_error();
   default:
-    raise("Error", "mistake of annudf, please report it: " + message);
+    raise("Error", "internal error of annudf, please report it: " + message);
   }
 }
 

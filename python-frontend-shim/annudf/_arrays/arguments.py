@@ -66,8 +66,8 @@ def input_matrix(
         return bits
     if packed and dims is not None and len(result.shape) == 2 and result.shape[1] != dims:
         raise ArgumentError(
-            f"argument '{name}' has vectors of {result.shape[1]} dimensions, the index has {dims} of a bit each: "
-            f"give {dims // 8} bytes of uint8 a vector, or {dims} numbers"
+            f"argument '{name}' has vectors of {result.shape[1]} dimensions, the index has {dims} bits a vector: give "
+            f"{dims // 8} bytes of uint8 a vector, or {dims} numbers"
         )
     check_dtype(result, name, accepted)
     check_matrix(result, name, dims)
@@ -94,18 +94,22 @@ def output(
     if result.shape != shape:
         raise ArgumentError(f"argument '{name}' has shape {result.shape}, it must be {shape}")
     if result.device != device:
-        raise DeviceError(f"argument '{name}' is on {result.device}, the queries are on {device}; give a buffer there")
+        raise DeviceError(
+            f"argument '{name}' is on {result.device}, the queries are on {device}; give a buffer on {device}"
+        )
     if result.read_only:
         raise ArgumentError(f"argument '{name}' is read-only; give an array that can be written")
     if getattr(array, "requires_grad", False):
-        raise ArgumentError(f"argument '{name}' requires a gradient; give a tensor that does not")
+        raise ArgumentError(f"argument '{name}' requires a gradient; give a tensor without one, such as .detach()")
     if not result.contiguous:
         raise ArgumentError(
-            f"argument '{name}' has strides {result.strides} for shape {shape}; results are only "
-            "written to memory that is contiguous in C order"
+            f"argument '{name}' has strides {result.strides} for shape {shape}; give an array that is contiguous in C "
+            "order"
         )
     if not _aligned(result):
-        raise ArgumentError(f"argument '{name}' is not aligned to its element type {dtype}")
+        raise ArgumentError(
+            f"argument '{name}' is not aligned to its element type {dtype}; give an aligned array, such as a copy"
+        )
     return result
 
 

@@ -49,6 +49,6 @@ def check_matrix(array: View, name: str, dims: int | None = None) -> None:
     if len(array.shape) != 2:
         raise ArgumentError(f"argument '{name}' has shape {array.shape}, it must have two dimensions, rows by dims")
     if array.shape[1] == 0:
-        raise ArgumentError(f"argument '{name}' has shape {array.shape}: vectors without a dimension")
+        raise ArgumentError(f"argument '{name}' has shape {array.shape}, vectors of 0 dimensions; give at least one")
     if dims is not None and array.shape[1] != dims:
         raise ArgumentError(f"argument '{name}' has vectors of {array.shape[1]} dimensions, the index has {dims}")

@@ -55,8 +55,8 @@ def view_numpy(array: object, name: str) -> View:
     masked: Any = sys.modules.get("numpy.ma")
     if isinstance(array, getattr(masked, "MaskedArray", ())) and masked.is_masked(array):
         raise ArgumentError(
-            f"argument '{name}' is a masked array with masked entries, which a search would read; "
-            "fill them with .filled(value)"
+            f"argument '{name}' is a masked array with masked entries, which cannot be searched; fill them with "
+            ".filled(value)"
         )
     try:
         host = np.asarray(array)
@@ -92,7 +92,7 @@ def _view_arrow(arrow: Any, array: Any, name: str) -> View:
     rows = isinstance(whole, arrow.FixedSizeListArray)
     values = whole.flatten() if rows else whole
     if whole.null_count or values.null_count:
-        raise ArgumentError(f"argument '{name}' is an array of Arrow with nulls, which a search would read; fill them")
+        raise ArgumentError(f"argument '{name}' is an array of Arrow with nulls, which cannot be searched; fill them")
     kinds = (arrow.types.is_integer, arrow.types.is_floating, arrow.types.is_boolean)
     if not any(is_one(values.type) for is_one in kinds):
         raise DtypeError(
@@ -161,15 +161,15 @@ def _view_cuda_array_interface(array: object, interface: Any, name: str) -> View
         mask = interface.get("mask")
         stream = interface.get("stream")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ArgumentError(f"{what}that is not well-formed: {error!r}") from error
+        raise ArgumentError(f"{what}that is malformed: {error!r}") from error
     if version < 2:
-        raise ArgumentError(f"{what}of version {version}; versions 2 and 3 are understood")
+        raise ArgumentError(f"{what}of version {version}; give version 2 or 3")
     if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize >= 1 << 63:
         raise ArgumentError(f"{what}of shape {shape}; extents must be 0 or above and the bytes below 2**63")
     if mask is not None:
-        raise ArgumentError(f"{what}with a mask, which a search would not see; apply it first")
+        raise ArgumentError(f"{what}with a mask, which annudf does not apply; apply it first")
     if len(strides) != len(shape):
-        raise ArgumentError(f"{what}with {len(strides)} strides for {len(shape)} extents")
+        raise ArgumentError(f"{what}with {len(strides)} strides for {len(shape)} extents; give one an extent")
     if not dtype.isnative:
         raise DtypeError(f"{what}of type {dtype.str}, which is not in this machine's byte order")
     address = int(address or 0)

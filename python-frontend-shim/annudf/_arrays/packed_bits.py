@@ -116,5 +116,5 @@ def view(array: object, name: str, stream: int | None = None) -> View:
     if array is None:
         raise ArgumentError(f"argument '{name}' is None; give an array")
     if isinstance(array, PackedBits):
-        raise DtypeError(f"argument '{name}' is an annudf.PackedBits, which only vectors can be; give an array")
+        raise DtypeError(f"argument '{name}' is an annudf.PackedBits, which is for vectors only; give an array")
     return view_any(array, name, stream)

@@ -420,7 +420,7 @@ def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metr
         raise ArgumentError(f"metric is the function '{name}'; decorate it with @annudf.metric(...)")
     names = ", ".join(f"'{one}'" for one in known)
     raise ArgumentError(
-        f"metric is {shown(metric)}, there are {names} and functions decorated with @annudf.metric(...)"
+        f"metric is {shown(metric)}, it must be one of {names}, or a function decorated with @annudf.metric(...)"
     )
 
 

@@ -47,8 +47,8 @@ def _takes_context(function: types.FunctionType, arguments: int, captures: bool)
     context = len(parameters) == arguments + 1 and (captures or parameters[-1].name == "ctx")
     if not plain or not (context or len(parameters) == arguments):
         unsupported(
-            f"takes {signature}, its types are of {arguments} argument{'s' * (arguments != 1)}, after which only ctx "
-            "may follow",
+            f"takes {signature}, but its types are for {arguments} argument{'s' * (arguments != 1)}; only ctx may "
+            "follow them",
             function.__code__.co_filename, function.__code__.co_firstlineno,
         )  # fmt: skip
     return context

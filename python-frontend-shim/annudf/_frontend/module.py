@@ -265,8 +265,8 @@ def _check_filter(function: types.FunctionType) -> None:
     parameters = list(signature.parameters.values())
     if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
         unsupported(
-            f"takes {signature}; a filter's function is {function.__name__}(ctx), which says of the "
-            "row ctx.row whether it may be found",
+            f"takes {signature}; a filter's function is {function.__name__}(ctx), which returns whether row ctx.row "
+            "may be found",
             function.__code__.co_filename, function.__code__.co_firstlineno,
         )  # fmt: skip
 

@@ -207,7 +207,7 @@ class DeviceFunction:
         arguments, result = parse_signature(signature)
         bound = next((name for name, one in self._captures.items() if one.view is not None), "")
         if abi == "c" and bound:
-            raise ArgumentError(f"abi is 'c', which has no place for the device array '{bound}'; use abi='raw'")
+            raise ArgumentError(f"abi is 'c', which cannot hold the device array '{bound}'; use abi='raw'")
         text, kind = self._translated(arguments, result, abi, symbol or _UNNAMED)
         name = symbol or self._symbol(text)
         text = text.replace(_UNNAMED, name)
@@ -370,18 +370,18 @@ def compile(
     if not device:
         raise ArgumentError("device is False: kernels are not compiled; write yours elsewhere and link the function")
     _refuse("debug", debug, "there is no debug information; call the function in Python to step through it")
-    _refuse("lineinfo", lineinfo, "there are no tables of lines; leave it out")
+    _refuse("lineinfo", lineinfo, "there are no line tables; leave it out")
     _refuse("fastmath", fastmath, "results are those of NumPy; leave it out")
     if opt is not None and not opt:
         raise ArgumentError(f"opt is {shown(opt)}: code is always optimized; leave it out")
-    _refuse("launch_bounds", launch_bounds, "they are of kernels, which are not compiled; leave them out")
+    _refuse("launch_bounds", launch_bounds, "they are for kernels, which are not compiled; leave them out")
     if output not in _TARGETS:
         raise ArgumentError(f"output is {shown(output)}, it must be one of {', '.join(map(repr, _TARGETS))}")
     if forceinline and output != "ltoir":
         raise ArgumentError(f"forceinline is {shown(forceinline)} and output is '{output}'; only 'ltoir' is inlined")
     made = pyfunc if isinstance(pyfunc, DeviceFunction) else device_function(pyfunc, captures=captures)
     if made is pyfunc and captures:
-        raise ArgumentError("captures are given to device_function, where this function has its own")
+        raise ArgumentError("captures are given, but this device_function has its own; leave them out")
     arch = _arch(cc) if output in _OF_AN_ARCH else ""
     symbol = _abi_name(abi_info)
     if not symbol and output != "host" and _refused_name(made.__name__) is None:
@@ -414,5 +414,5 @@ def _refused_name(name: object) -> str | None:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
         return "use letters, digits and _, not beginning with a digit"
     if name.startswith(("annudf", "__")):
-        return "begin it with neither annudf nor __, which are taken"
+        return "begin it with neither annudf nor __, which are reserved"
     return None

@@ -265,7 +265,8 @@ def check_start(initial: object, accumulator: AccumulatorWord, what: str = "init
             if held != int(initial):
                 dtype = DTYPE_OF_ELEMENT[accumulator]
                 raise ArgumentError(
-                    f"{what} is {shown(initial)}, which no {dtype} is; round it by float(numpy.{dtype}(...)) if that "
+                    f"{what} is {shown(initial)}, which {dtype} does not hold exactly; round it by "
+                    f"float(numpy.{dtype}(...)) if that "
                     "is meant"
                 )
         return number

@@ -59,7 +59,7 @@ def directory() -> Path | None:
         # A shell expands ~ in `export`, but neither in quotes nor do a container's settings.
         return Path(named).expanduser()
     except RuntimeError:
-        _warn_once(f"ANNUDF_CACHE_DIR is {named!r}, but there is no such user or home folder; there is no cache")
+        _warn_once(f"ANNUDF_CACHE_DIR is {named!r}, but that user or home folder does not exist, so there is no cache")
         return None
 
 
@@ -102,8 +102,8 @@ def _opened(folder: Path) -> Iterator[int | None]:
             yield descriptor
             return
         _warn_once(
-            f"the cache folder {folder} belongs to or can be written by someone else; it is not used, as "
-            "what it holds is run as code. Name another in ANNUDF_CACHE_DIR"
+            f"the cache folder {folder} can be written by another user, so it is not used: its files run as code; name "
+            "another in ANNUDF_CACHE_DIR"
         )
         yield None
     finally:
@@ -146,7 +146,7 @@ def load(key: str) -> bytes | None:
                 payload = data[head:]
                 if data[len(_MAGIC) : head] == _digest(key, payload):
                     return payload
-            logger.debug("cache: %s is damaged or someone else's and is removed", path / name)
+            logger.debug("cache: %s is damaged or owned by another user; removed", path / name)
             _unlink(name, folder)
             return None
     except FileNotFoundError:

@@ -179,7 +179,7 @@ def column(dtype: npt.DTypeLike) -> DeclaredColumn:
     element = _WORDS.get(name)
     if element is None:
         raise DtypeError(
-            f"dtype is {name}; columns are of bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or "
+            f"dtype is {name}; columns can be bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or "
             "float64"
         )
     return DeclaredColumn(element)
@@ -193,7 +193,9 @@ def name_of(element: CaptureWord) -> str:
 def check_name(name: object) -> str:
     """Raises CaptureError unless a capture can be called so."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise CaptureError(f"capture name {shown(name)} is no identifier of letters, digits and _")
+        raise CaptureError(
+            f"capture name {shown(name)} is invalid; use letters, digits and _, not beginning with a digit"
+        )
     if keyword.iskeyword(name) or name in _RESERVED:
         raise CaptureError(f"capture name '{name}' is reserved; choose another")
     return name
@@ -228,14 +230,10 @@ def make_value(
     CaptureError
     """
     if isinstance(value, DeclaredColumn):
-        raise CaptureError(
-            f"capture '{name}' is an ivf_flat.column(...), which says when a metric is made that it has no value; "
-            "give an array"
-        )
+        raise CaptureError(f"capture '{name}' is an ivf_flat.column(...), which only declares a column; give an array")
     if isinstance(value, DeclaredCapture):
         raise CaptureError(
-            f"capture '{name}' is an ivf_flat.capture(...), which says the extents when a metric is made; "
-            "give the array itself"
+            f"capture '{name}' is an ivf_flat.capture(...), which only declares extents; give the array itself"
         )
     # numpy.float64 is a float of Python too, but it says its width.
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
@@ -357,7 +355,7 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
 
 def _rounds(what: str, element: CaptureWord) -> CaptureError:
     return CaptureError(
-        f"{what}, which no {_NAMES[element]} is; round it by {_function(element)}(...) if that is meant"
+        f"{what}, which {_NAMES[element]} does not hold exactly; round it by {_function(element)}(...) if that is meant"
     )
 
 

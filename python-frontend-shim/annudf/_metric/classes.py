@@ -48,9 +48,7 @@ def read_class(target: type, compute: Word) -> FieldClass:
     name = target.__name__
     if target.__bases__ != (object,):
         bases = ", ".join(base.__name__ for base in target.__bases__)
-        raise ArgumentError(
-            f"class {name} has base class {bases}, whose fields and methods are not looked at; leave it out"
-        )
+        raise ArgumentError(f"class {name} has base class {bases}, whose fields and methods are ignored; leave it out")
     hints = annotations_of(target)
     methods = _methods(target, hints)
     if not hints:
@@ -100,8 +98,8 @@ def _methods(target: type, hints: dict[str, Any]) -> dict[Kind, types.FunctionTy
             )
         else:
             raise ArgumentError(
-                f"class {name} has an attribute '{member}' without a type; a field is {member}: np.float32 = "
-                f"{shown(value)}, and what never changes a capture or a global outside the class"
+                f"class {name} has an attribute '{member}' without a type; write {member}: np.float32 = {shown(value)} "
+                "for a field, or move a constant to a capture or a global outside the class"
             )
     if "update" not in methods:
         raise ArgumentError(f"class {name} has no update; write def {_SIGNATURES['update']}")

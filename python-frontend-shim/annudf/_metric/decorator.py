@@ -206,11 +206,11 @@ def metric(
         joined = _combine(combine, hooks.combine, said.numerics)
         if isinstance(said.accumulator, tuple) and final is None:
             raise ArgumentError(
-                f"class {target.__name__} has {len(hooks.names)} fields, of which none is the distance; write "
-                "def finalize(self, ctx)"
+                f"class {target.__name__} has {len(hooks.names)} fields; write def finalize(self, ctx), which returns "
+                "the distance"
                 if hooks.names
-                else f"the accumulator has {len(said.accumulator)} fields, of which none is the distance; give "
-                "finalize, such as finalize=lambda acc, ctx: acc[0] / acc[1]"
+                else f"the accumulator has {len(said.accumulator)} fields; give finalize, which returns the distance, "
+                "such as finalize=lambda acc, ctx: acc[0] / acc[1]"
             )
         options = MetricOptions(
             name=_symbol(symbol_name, update if isinstance(target, types.FunctionType) else target),
@@ -262,9 +262,7 @@ def _of_fields(
     found = read_class(target, compute)
     for said, name in ((given.initial != 0.0, "initial"), (given.accumulator != compute, "accumulator")):
         if said:
-            raise ArgumentError(
-                f"class {target.__name__} has fields, and {name}= is given; leave that out, they say it"
-            )
+            raise ArgumentError(f"class {target.__name__} has fields, which replace {name}=; leave that out")
     if finalize is not None and found.finalize is not None:
         raise ArgumentError(f"class {target.__name__} has a finalize and finalize= is given; drop one")
     hooks = _Hooks(found.update, found.finalize or _finalize(finalize), found.init, found.names)
@@ -324,7 +322,7 @@ def _combine(
         raise ArgumentError(f"combine is a {type(combine).__name__}, it must be a Python function of (acc, other)")
     if numerics == "strict":
         raise ArgumentError(
-            "combine is given, but numerics is 'strict', which takes the dimensions in one row; write "
+            "combine is given, but numerics is 'strict', which adds the dimensions in order; write "
             "numerics='reassociate', or drop combine"
         )
     return combine
@@ -342,7 +340,7 @@ def _calling(known: Callable[..., Any], name: str) -> types.FunctionType:
 
 
 def _refuse_attribute(class_name: str, name: str, value: object) -> None:
-    what = f"class {class_name} has an attribute '{name}', which the metric would not read; "
+    what = f"class {class_name} has an attribute '{name}', which the metric does not read; "
     if name in ("update", "finalize"):
         raise ArgumentError(
             f"class {class_name} has a {name} that is a {type(value).__name__}, it must be a Python function"
@@ -364,8 +362,8 @@ def _tell_wide_captures(function: types.FunctionType, options: MetricOptions) ->
         if declared.element == "f64" and key not in _told_wide:
             _told_wide.add(key)
             logger.warning(
-                "metric %s: capture '%s' is float64, so what is computed with it is float64 too, several times slower; "
-                "convert it by %s if that is not meant",
+                "metric %s: capture '%s' is float64, so the metric computes in float64, which is several times slower; "
+                "convert it by %s unless that is meant",
                 options.name,
                 name,
                 "numpy.float32(...)" if declared.scalar else ".astype(numpy.float32)",

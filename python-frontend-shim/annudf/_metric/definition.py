@@ -495,5 +495,5 @@ class ArtifactDefinition(_ManifestDefinition):
             return self._whole.ltoir(arch)
         noun = "filter" if self.is_filter else "metric"
         raise UnavailableError(
-            f"{noun} '{self.name}' of {self.origin} is compiled already; its {target} can be had from its source only"
+            f"{noun} '{self.name}' of {self.origin} is compiled already; its {target} needs its source"
         )

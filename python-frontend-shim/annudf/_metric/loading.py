@@ -70,7 +70,7 @@ def load(path: object, noun: str, name: object, allow_non_finite: bool | None, c
         _refuse_capture(definition, "name", noun)
         raise ArgumentError(f"name is {shown(name)}, it must be the name of a {noun}")
     if isinstance(definition, ArtifactDefinition) and definition.is_filter != (noun == "filter"):
-        held, does, load = "metric", "keeps and drops no rows", "load_metric"
+        held, does, load = "metric", "is no filter", "load_metric"
         if definition.is_filter:
             held, does, load = "filter", "gives no distances", "load_filter"
         raise ArgumentError(

@@ -48,7 +48,7 @@ class OnVectors:
         if len(args) == 2 and not kwargs and self._noun == "metric":
             return self.distance(*args)
         if self.__wrapped__ is None:
-            raise TypeError(f"{self._noun} '{self.name}' was not made from a Python function, which could be called")
+            raise TypeError(f"{self._noun} '{self.name}' was not made from a Python function, so it cannot be called")
         return self.__wrapped__(*args, **kwargs)
 
     def distance(self, a: Any, b: Any) -> float:

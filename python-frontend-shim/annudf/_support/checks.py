@@ -77,7 +77,7 @@ def check_name(value: Any, name: str, what: str) -> str:
     if not isinstance(value, str):
         raise ArgumentError(f"{name} is {shown(value)}, it must be the name of {what}, or None")
     if not value or not value.isprintable() or not value.isascii():
-        raise ArgumentError(f"{name} is {value!a}, which no name of {what} is; give one, or None")
+        raise ArgumentError(f"{name} is {value!a}, which is not the name of {what}; give one, or None")
     return value
 
 
@@ -91,8 +91,8 @@ def check_path(path: Any, name: str) -> str:
         os.fsencode(text)
     except UnicodeEncodeError:
         raise ArgumentError(
-            f"{name} is {text!a}, which has characters that no name of a file has here "
-            f"(names are {sys.getfilesystemencoding()}); give the path of a file"
+            f"{name} is {text!a}, which has characters that file names cannot have here "
+            f"({sys.getfilesystemencoding()}); give the path of a file"
         ) from None
     if "\0" in text:
         raise ArgumentError(f"{name} is {text!r}, which has a null character in it; give the path of a file")

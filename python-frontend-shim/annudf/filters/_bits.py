@@ -215,7 +215,7 @@ def _joined(sign: str, a: Filter, b: Filter) -> Filter:
         fewer, more = sorted((first, second))
         hint = "make them for the same index"
         if more % 32 == 0 and more - fewer < 32:
-            hint = f"from_bitset takes every bit of its words unless it is told how many count: n_bits={fewer}"
+            hint = f"from_bitset takes every bit of its words, so give n_bits={fewer}"
         raise ArgumentError(f"filters of {first} and {second} bits cannot be joined by {sign}; {hint}")
     for one, other in ((a, b), (b, a)):
         if isinstance(one, _All):
@@ -371,12 +371,12 @@ def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _
     if dtype == "bool" and seen.dtype in _IDS:
         packed = f"packed bits are filters.from_bitset({name}), " if seen.dtype == "uint32" else ""
         raise DtypeError(
-            f"argument '{name}' has dtype {seen.dtype}, it must be bool; {packed}of ids make one by "
-            f"keep = numpy.zeros(n_ids, bool); keep[{name}] = True, of zeros and ones by numpy.asarray({name}, bool)"
+            f"argument '{name}' has dtype {seen.dtype}, it must be bool; {packed}from ids make it by keep = "
+            f"numpy.zeros(n_ids, bool); keep[{name}] = True, from zeros and ones by numpy.asarray({name}, bool)"
         )
     _arrays.check_dtype(seen, name, (dtype,))
     if len(seen.shape) != 1:
         raise ArgumentError(f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word")
     if seen.shape[0] == 0:
-        raise ArgumentError(f"argument '{name}' has no entry")
+        raise ArgumentError(f"argument '{name}' has no entries; give at least one")
     return transfer.to_host(_arrays.as_contiguous(seen, name), name, place)

@@ -77,7 +77,7 @@ class CodeFilter(Filter):
     def __call__(self, ctx: Any) -> Any:
         """Calls the plain Python function that the filter was made from."""
         if self.__wrapped__ is None:
-            raise TypeError(f"filter '{self.name}' was not made from a Python function here, which could be called")
+            raise TypeError(f"filter '{self.name}' was not made from a Python function here, so it cannot be called")
         return self.__wrapped__(ctx)
 
     def bind(self, /, **captures: Any) -> CodeFilter:

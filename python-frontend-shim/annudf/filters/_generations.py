@@ -42,5 +42,5 @@ def with_bits(
             return result
     raise ArgumentError(
         f"index was extended by other threads during each of {_TRIES} searches with {asked!r}, whose code has to be "
-        "run of the whole index; search while extend() rests"
+        "run over the whole index; search while no extend() runs"
     )

@@ -202,7 +202,7 @@ def _recall_of(
 ) -> Recall:
     call = Repeated(SearchParams(n_probes=1, metric=metric, on_nan=on_nan), index, queries, resources, filter)
     if call.empty:
-        raise ArgumentError("argument 'queries' has no rows, so there is no recall of them")
+        raise ArgumentError("argument 'queries' has no rows, so there is no recall; give at least one")
     return Recall(call, index, k)
 
 

@@ -44,6 +44,6 @@ def distinct_ids(array: Any, name: str, resources: Resources, rows: int) -> npt.
     if len(twice):
         first, second = order[twice[0]], order[twice[0] + 1]
         raise ArgumentError(
-            f"argument '{name}' has the id {ids[first]} at {first} and at {second}; give each row an id of its own"
+            f"argument '{name}' has the id {ids[first]} at {first} and at {second}; give each row its own id"
         )
     return ids

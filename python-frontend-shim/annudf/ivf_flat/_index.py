@@ -466,5 +466,5 @@ def rows_of(
 ) -> View:
     rows = _arrays.input_matrix(array, name, accepted=accepted, dims=dims, stream=resources.stream, packed=packed)
     if rows.shape[0] == 0:
-        raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
+        raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows; give at least one")
     return rows

@@ -76,7 +76,7 @@ def prepare(
     found = checked(search_params, index, queries, k, resources)
     rows, device = found.rows, found.device
     if rows.shape[0] == 0:
-        raise ArgumentError(f"argument 'queries' has shape {rows.shape}: no rows")
+        raise ArgumentError(f"argument 'queries' has shape {rows.shape}: no rows; give at least one")
     if device != rows.device:
         raise DeviceError(
             f"argument 'queries' is on {rows.device} and resources ask for {device}; a prepared search reads queries "

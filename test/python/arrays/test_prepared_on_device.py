@@ -127,7 +127,7 @@ def test_another_current_device(cupy, gpu, index, queries):
     neighbors.device.id = 1
     with pytest.raises(DeviceError) as caught:
         nearest(CupyArray(queries), neighbors, distances)
-    assert str(caught.value) == "argument 'neighbors' is on cuda:1, the queries are on cuda:0; give a buffer there"
+    assert str(caught.value) == "argument 'neighbors' is on cuda:1, the queries are on cuda:0; give a buffer on cuda:0"
 
 
 def test_arrays_live_until_the_stream_is_done(cupy, gpu, index, queries):

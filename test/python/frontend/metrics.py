@@ -258,7 +258,7 @@ def shifts_floats(x, y, acc):
 
 MESSAGES = {
     "while_else": "a metric cannot use while ... else; write it after the loop",
-    "prints": "print(...) is called for its effect, and a metric has none; use its value",
+    "prints": "the result of print(...) is not used, and a metric has no other effect; use it, or drop the call",
     "uses_print": "a metric cannot call 'print'; it can call plain functions, math.*, NumPy's scalar functions, abs, min, max,"
     " round, int, float and bool",
     "writes_global": "a metric cannot write globals; return the value",
@@ -278,7 +278,7 @@ MESSAGES = {
     "shift_of_many_bits": "7 << 10000 does not fit 64 bits; compute it in floating point",
     "matches_a_sequence": "a metric matches numbers only; match one number, or write if and elif",
     "matches_none": "a metric cannot use None; use numbers",
-    "matches_true": "a metric compares values, and case True asks for identity; write if",
+    "matches_true": "a metric cannot use case True; write if",
     "coordinate_with_index": "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
     " already, and a scalar capture is ctx.p",
     "bare_capture": "name 'weights' is not defined; write ctx.weights, as it is a capture",
@@ -293,7 +293,7 @@ MESSAGES = {
     "compares_identity": "a metric compares values; write == instead of is",
     "asserts": "a metric cannot raise exceptions; return a value such as math.inf",
     "loops_over_a_value": "a metric loops over range(<constant>) only",
-    "writes_a_capture": "ctx.weights[ctx.dim] cannot be written: captures are read-only; use a variable",
+    "writes_a_capture": "ctx.weights[ctx.dim] cannot be assigned: captures are read-only; use a variable",
     "reads_an_array": "'TABLE' is an array; declare it: captures={'TABLE': TABLE}, and read ctx.TABLE[ctx.dim]",
     "reads_a_list": "'NAMES' is a list; give it as a capture, captures={'NAMES': numpy.array(NAMES)}, and read"
     " ctx.NAMES[i]",
@@ -310,7 +310,7 @@ MESSAGES = {
     "wrong_arguments": "takes (x, y); a metric's function is wrong_arguments(x, y, acc, ctx)",
     "default_argument_order": "takes (x, y, acc, ctx, more); a metric's function is default_argument_order(x, y, acc, ctx)",
     "matrix_product": "@ needs matrices, and a metric sees one coordinate; write the product of two numbers",
-    "narrow_overflow": "the number 300 does not fit int8 (-128 to 127)",
+    "narrow_overflow": "the number 300 does not fit int8 (-128 to 127); convert to a wider type",
     "capture_on_two_paths": "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
     "number_of_arguments": "sqrt takes 1 argument, got 2",
     "shifts_floats": "<< needs integers, got float32 and Python int",

@@ -184,7 +184,7 @@ def test_syntax_is_refused_by_the_decorator() -> None:
     def plain(x, y, acc):  # type: ignore[no-untyped-def]
         return acc + x
 
-    with pytest.raises(UnsupportedError, match="is called for its effect"):
+    with pytest.raises(UnsupportedError, match="is not used, and a metric has no other effect"):
         ivf_flat.metric(prints)
     with pytest.raises(UnsupportedError, match="a metric cannot use lists"):
         ivf_flat.metric(finalize=final)(plain)

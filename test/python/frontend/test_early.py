@@ -73,8 +73,7 @@ SEVERAL = {"initial": (0.0, 0.0), "finalize": lambda acc, ctx: acc[1]}
         (entry_of_x, {}, "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"),
         (entry_of_acc, {}, "the accumulator is one number, as initial is; give initial a number a field, such as "
                            "initial=(0.0, 0.0), or leave out [...]"),
-        (writes_acc, SEVERAL, "acc[0] cannot be written: nothing of a metric is changed in place; return what is next, "
-                              "of several fields as a tuple: return acc[0] + x, acc[1]"),
+        (writes_acc, SEVERAL, "acc[0] cannot be assigned, as a metric changes nothing in place; return the next value, or several fields as a tuple: return acc[0] + x, acc[1]"),
         (returns_a_list, SEVERAL, "a metric cannot use lists; return several fields as a tuple: return a, b"),
         (plain, {"finalize": dim_in_finalize}, "ctx.dim has no meaning in finalize, which is called once a row"),
         (plain, {"finalize": second}, "the accumulator is one number, as initial is"),

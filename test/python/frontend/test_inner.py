@@ -63,19 +63,19 @@ REFUSED = {
     ),
     "defined in both branches": (
         "if x > y:\n    def k(a):\n        return a\nelse:\n    def k(a):\n        return 2 * a\nreturn acc + k(x)", "k(x)",
-        "'k' may be one of several functions here; give each a name of its own, and choose between what they return",
+        "'k' may be one of several functions here; give each its own name, and choose between their results",
     ),
     "assigned again in a branch": (
         "k = lambda a: a\nif x > y:\n    k = lambda a: 2 * a\nreturn acc + k(x)", "k(x)",
-        "'k' may be one of several functions here; give each a name of its own, and choose between what they return",
+        "'k' may be one of several functions here; give each its own name, and choose between their results",
     ),
     "chosen": (
         "k = (lambda a: a) if x > y else (lambda a: 2 * a)\nreturn acc + k(x)", "k(x)",
-        "'k' may be one of several functions here; give each a name of its own, and choose between what they return",
+        "'k' may be one of several functions here; give each its own name, and choose between their results",
     ),
     "assigned again in a loop": (
         "k = lambda a: a\nfor i in range(3):\n    acc += k(x)\n    k = lambda a: 2 * a\nreturn acc", "k(x)",
-        "'k' may be one of several functions here; give each a name of its own, and choose between what they return",
+        "'k' may be one of several functions here; give each its own name, and choose between their results",
     ),
     "defined in one branch": (
         "if x > y:\n    def k(a):\n        return a\nreturn acc + k(x)", "k(x)",
@@ -218,5 +218,5 @@ def test_self_is_no_variable_of_an_inner_function() -> None:
                 return h(2)
 
     assert caught.value.diagnostics[0].message == (
-        "h cannot use self; take the field to a variable before it, or give it as an argument"
+        "h cannot use self; copy the field to a variable first, or give it as an argument"
     )

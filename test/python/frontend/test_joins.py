@@ -35,7 +35,8 @@ JOINS = [
     "return np.float32((np.int64(y) if y > 0 else 0) * np.int32(100000))",
     "t = 1\nfor i in range(3):\n    t = np.int64(t) * 1000\nreturn np.float32(t * np.int32(100))",
     "t = 0.5\nfor i in range(3):\n    t = np.float64(t) / 3\nreturn np.float32(t * np.float32(0.1) % np.float64(1e-9))",
-    "def f(d):\n    if d > 5:\n        return 0\n    return np.int64(100000)\nreturn np.float32(f(x) * np.int32(100000))",
+    "def f(d):\n    if d > 5:\n        return 0\n    return np.int64(100000)\nreturn np.float32(f(x) * "
+    "np.int32(100000))",
     "f = lambda d: 0 if d > 5 else np.int64(1e5)\nreturn np.float32(f(x) * np.int32(100000))",
     "return np.float32(helper(y) * np.int32(100000))",
     "n = np.int64(0)\nfor i in range(np.int64(4)):\n    n += i\nreturn np.float32(n)",
@@ -118,10 +119,10 @@ def test_as_python(number: int, space: dict[str, Any], metrics: dict[int, Any]) 
 
 
 REFUSED = [
-    ("300 if x > 0 else np.int8(x)", "the number 300 does not fit int8 (-128 to 127)"),
+    ("300 if x > 0 else np.int8(x)", "the number 300 does not fit int8 (-128 to 127); convert to a wider type"),
     ("(ctx.dim + 300) if x > 0 else np.int8(x)", "a Python int that is computed may not fit int8, its type on another path; convert one, e.g. np.int32(...)"),
     ("max(np.uint32(x), ctx.dim - 1)", "a Python int that is computed may not fit uint32, its type on another path; convert one, e.g. np.int32(...)"),
-    ("np.maximum(np.int8(x), 300)", "the number 300 does not fit int8 (-128 to 127)"),
+    ("np.maximum(np.int8(x), 300)", "the number 300 does not fit int8 (-128 to 127); convert to a wider type"),
     ("np.power(2, -1)", "an integer to the power of exponent -1; use a constant from 0 to 64, or np.float32(x) ** y"),
     ("np.reciprocal(np.int32(x))", "np.reciprocal of an integer is an integer, 0 for most; write 1 / v"),
     ("x.bit_count()", ".bit_count() needs an integer, got float32"),

@@ -83,7 +83,8 @@ REFUSED = {
     "no path": (declared(3), f"'f' has a link that gives an int; {GIVE}"),
     "numba-cuda": (
         ExternFunction(),
-        "'f' is a test_links_refused.ExternFunction, which does not tell what it links; declare it by numba_cuda_mlir's "
+        "'f' is a test_links_refused.ExternFunction, which does not tell what it links; declare it by "
+        "numba_cuda_mlir's "
         "cuda.declare_device",
     ),
     "array": (
@@ -250,8 +251,8 @@ def test_no_name_of_an_adapter_hides_the_function(name: str) -> None:
 
 def test_code_that_is_too_long_for_a_module() -> None:
     message = (
-        "'scaled' links 5600001 bytes, and the text of a metric with its code has at most 16777216, of which a byte "
-        "that is no ASCII character takes three; link less"
+        "'scaled' links 5600001 bytes; a metric with its code takes at most 16777216, and a byte that is not ASCII "
+        "counts as three; link less"
     )
     assert refused(metric_of(declared(cuda.Cubin(b"\x7f" * 5_600_001)))) == message
 
@@ -293,8 +294,7 @@ def test_arguments_that_are_no_numbers() -> None:
         "one entry, ctx.w[ctx.dim]",
         lambda x, y, acc, ctx: acc + f(x, x > y): "'scaled' takes (float32, float32), and is called with (float32, "
         "bool); convert, e.g. by np.float32(...)",
-        lambda x, y, acc, ctx: acc + f(x, y) + g(x, y): "two functions called 'scaled' are linked, and a linker knows "
-        "them by their names; rename one",
+        lambda x, y, acc, ctx: acc + f(x, y) + g(x, y): "two linked functions are called 'scaled'; rename one",
         lambda x, y, acc, ctx: acc + module.f(x, y): "this function links /nowhere/x.cu, which cannot be read: No such "
         "file or directory",
         lambda x, y, acc, ctx: acc + f: "+ needs numbers, got a function",
@@ -329,7 +329,7 @@ def test_two_hooks_that_link_different_code_of_one_name() -> None:
     def m(x, y, acc):  # type: ignore[no-untyped-def]
         return acc + f(x, y)
 
-    with pytest.raises(UnsupportedError, match="two functions called 'scaled' are linked, and a linker knows them"):
+    with pytest.raises(UnsupportedError, match="two linked functions are called 'scaled'; rename one"):
         m.mlir()
 
 

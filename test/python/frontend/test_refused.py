@@ -137,7 +137,8 @@ def test_rules_of_the_compiler_show_the_users_line() -> None:
         ),
         (
             "    return acc, x\n",
-            "update returns several values; return a number on every path, or give initial as a tuple if acc has several fields",
+            "update returns several values; return a number on every path, or give initial as a tuple if acc has "
+            "several fields",
         ),
         ("    for i in range(10**9):\n        acc += x\n    return acc\n", "[P15] repeats more than 4096 times"),
     ],
@@ -218,8 +219,8 @@ def test_arguments_in_another_order() -> None:
         return acc + x
 
     for function, message in (
-        (reduces, "takes (acc, x, y): 'x' in another place; a metric's function is reduces(x, y, acc, ctx)"),
-        (method, "takes (self, x, y, acc): 'x' in another place; a metric's function is method(x, y, acc, ctx)"),
+        (reduces, "takes (acc, x, y): 'x' is in the wrong place; a metric's function is reduces(x, y, acc, ctx)"),
+        (method, "takes (self, x, y, acc): 'x' is in the wrong place; a metric's function is method(x, y, acc, ctx)"),
     ):
         with pytest.raises(UnsupportedError) as caught:
             translate(function, options(function.__name__))
@@ -419,8 +420,7 @@ def test_attributes_that_arrays_and_tuples_do_not_have() -> None:
 
     pair: dict[str, Any] = {"finalize": lambda acc, ctx: acc[0]}
     for function, more, message in (
-        (shape, {}, "ctx.w has no .shape here: shapes are not known in a metric; write the number, or ctx.dims for that "
-         "of the dimensions"),
+        (shape, {}, "ctx.w has no .shape here: a metric does not know shapes; write the number, or ctx.dims for the dimensions"),
         (transposed, {}, "ctx.w has no attribute 'T' in a metric; read one entry, ctx.w[ctx.dim]"),
         (of_a_number, {}, "numbers of a metric have no attribute 'shape'; x, y and acc are plain numbers"),
         (replaces, {"initial": Sums(np.float32(0), np.float32(0)), **pair},

@@ -192,11 +192,11 @@ def _numba_compile(
     ("options", "message"),
     [
         ({"debug": True}, "debug is True: there is no debug information; call the function in Python to step through"),
-        ({"lineinfo": True}, "lineinfo is True: there are no tables of lines; leave it out"),
+        ({"lineinfo": True}, "lineinfo is True: there are no line tables; leave it out"),
         ({"fastmath": True}, "fastmath is True: results are those of NumPy; leave it out"),
         ({"opt": False}, "opt is False: code is always optimized; leave it out"),
         ({"opt": 0}, "opt is 0: code is always optimized; leave it out"),
-        ({"launch_bounds": (128, 2)}, "launch_bounds is (128, 2): they are of kernels, which are not compiled"),
+        ({"launch_bounds": (128, 2)}, "launch_bounds is (128, 2): they are for kernels, which are not compiled"),
         ({"forceinline": True}, "forceinline is True and output is 'ptx'; only 'ltoir' is inlined"),
         ({"abi": "numba"}, "abi is 'numba', it must be 'c' or 'raw'"),
     ],
@@ -318,7 +318,7 @@ def test_functions_refused() -> None:
         return a, a
 
     with pytest.raises(
-        UnsupportedError, match=r"takes \(a, b\), its types are of 1 argument, after which only ctx may"
+        UnsupportedError, match=r"takes \(a, b\), but its types are for 1 argument; only ctx may follow"
     ):
         annudf.compile(two, ("float32",))
     with pytest.raises(UnsupportedError, match="nothing returns nothing on some path; return a number, or a tuple"):
@@ -370,7 +370,7 @@ def test_options_refused() -> None:
         with pytest.raises(ArgumentError, match="use letters, digits and _, not beginning with a digit"):
             annudf.compile(f, ("float32",), abi_info={"abi_name": name})
     for name in ("annudf1_scan_init", "__nv_sqrtf"):
-        with pytest.raises(ArgumentError, match="begin it with neither annudf nor __, which are taken"):
+        with pytest.raises(ArgumentError, match="begin it with neither annudf nor __, which are reserved"):
             annudf.compile(f, ("float32",), abi_info={"abi_name": name})
     with pytest.raises(
         CaptureError, match="capture 't' has 80000 bytes, more than 65536 that can be part of a function"
@@ -380,5 +380,5 @@ def test_options_refused() -> None:
         annudf.device_function(f, captures={"t": np.zeros((3, 0))})
     with pytest.raises(ArgumentError, match="device_function takes a function of Python, not"):
         annudf.device_function(len)
-    with pytest.raises(ArgumentError, match="captures are given to device_function, where this function has its own"):
+    with pytest.raises(ArgumentError, match="captures are given, but this device_function has its own; leave them out"):
         annudf.compile(annudf.device_function(f), ("float32",), captures={"t": 1})

@@ -146,9 +146,10 @@ def refused(call):
 def test_refused():
     values = truths(20, 24, 11)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), PackedBits(values))
-    widths = "the index has 24 of a bit each: give 3 bytes of uint8 a vector, or 24 numbers"
+    widths = "the index has 24 bits a vector: give 3 bytes of uint8 a vector, or 24 numbers"
     assert refused(lambda: PackedBits(values[:, :12])) == (
-        "argument 'array' has vectors of 12 truth values, which do not fill bytes; pad them with False to a multiple of 8"
+        "argument 'array' has vectors of 12 truth values, which do not fill bytes; pad them with False to a multiple "
+        "of 8"
     )
     assert refused(lambda: PackedBits(values.astype(np.float32))) == (
         "argument 'array' has dtype float32, it must be uint8, of bits packed eight to a byte, or bool, of truth values"

@@ -183,7 +183,11 @@ REFUSED = [
         ArgumentError,
         "metric_arg is 3, which is for metric='minkowski'; 'sqeuclidean' has no argument",
     ),
-    (lambda: brute_force.build(X[:0]), ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),
+    (
+        lambda: brute_force.build(X[:0]),
+        ArgumentError,
+        "argument 'dataset' has shape (0, 4): no rows; give at least one",
+    ),
     (
         lambda: brute_force.search(X, X, 1),
         ArgumentError,

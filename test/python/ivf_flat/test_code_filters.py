@@ -365,8 +365,11 @@ def without_ctx():
         (of_a_query, "a filter cannot read ctx.query: it is computed once for all queries; make one filter for"),
         (of_a_dimension, "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.list and"),
         (not_there, "there is no ctx.cost; there are ctx.dims, ctx.row, ctx.list, ctx.price (declare arrays"),
-        (of_coordinates, "takes (x, y, acc, ctx); a filter's function is of_coordinates(ctx), which says of the row"),
-        (without_ctx, "takes (); a filter's function is without_ctx(ctx), which says of the row ctx.row whether"),
+        (
+            of_coordinates,
+            "takes (x, y, acc, ctx); a filter's function is of_coordinates(ctx), which returns whether row",
+        ),
+        (without_ctx, "takes (); a filter's function is without_ctx(ctx), which returns whether row ctx.row may"),
     ],
 )
 def test_functions_that_are_refused(index, function, message):

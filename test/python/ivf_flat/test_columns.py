@@ -211,7 +211,7 @@ def test_ids_of_several_rows(index, device):
     place = annudf.Resources(device=device)
     params = ivf_flat.SearchParams(n_probes=7, metric=in_update)
     np.testing.assert_array_equal(ivf_flat.search(params, index, queries, 440, resources=place)[0], np.sort(exact, 1))
-    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id"):
+    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index differs between rows with id"):
         found(index, beside_the_id, 1)
 
 
@@ -232,7 +232,10 @@ def test_columns_are_refused_by_name(index):
     assert built({"age": np.zeros((20, 1))}) == (
         "columns['age'] has shape (20, 1), it must be (20,), one value a vector"
     )
-    assert built({"a b": np.zeros(20)}) == "column name 'a b' is no identifier of letters, digits and _"
+    assert (
+        built({"a b": np.zeros(20)})
+        == "column name 'a b' is invalid; use letters, digits and _, not beginning with a digit"
+    )
     assert "column 'age' has dtype complex128" in built({"age": np.zeros(20, complex)})
     train = ivf_flat.IndexParams(n_lists=2, add_data_on_build=False)
     assert refusal(lambda: ivf_flat.build(train, data, columns={})) == (
@@ -242,14 +245,12 @@ def test_columns_are_refused_by_name(index):
     def extended(columns):
         return refusal(lambda: ivf_flat.extend(index, data[:2], columns=columns))
 
-    assert extended(None) == (
-        "column 'age' (f32) of the index is not given for the new rows; give it a value for each of them"
-    )
+    assert extended(None) == ("column 'age' (f32) of the index has no values for the new rows; give one a row")
     two = columns_of(np.arange(2))
     assert extended({"age": two["age"]}).startswith("column 'group' (i16) of the index is not given")
-    assert extended(two | {"age": np.zeros(2)}) == "column 'age' is f64, that of the index is f32; convert it first"
+    assert extended(two | {"age": np.zeros(2)}) == "column 'age' is f64, in the index it is f32; convert it first"
     assert extended(two | {"size": np.zeros(2)}) == (
-        "column 'size' is none of the index, which has age (f32), group (i16)"
+        "column 'size' is not in the index, which has age (f32), group (i16)"
     )
     assert len(index) == 400
 

@@ -141,7 +141,7 @@ def test_without_matplotlib(index, monkeypatch):
         ({"probes": 1.5}, "probes is 1.5, it must be an integer from 1 to "),
         ({"k": 0}, "k is 0, it must be an integer from 1 to "),
         ({"k": ROWS + 1}, "k is 4001, but the index has 4000 rows"),
-        ({"queries": ASKED[:0]}, "argument 'queries' has no rows, so there is no recall of them"),
+        ({"queries": ASKED[:0]}, "argument 'queries' has no rows, so there is no recall; give at least one"),
     ],
 )
 def test_arguments_of_a_curve(index, arguments, message):

@@ -42,7 +42,7 @@ def test_save_and_load(index, tmp_path):
     check(index, ~ivf_flat.load_filter(str(path), price=prices, most=30.0), prices > 30)
     with pytest.raises(TypeError, match="filter 'affordable' was not made from a Python function here"):
         loaded(None)
-    with pytest.raises(UnavailableError, match=r"^filter 'affordable' of .* its mlir can be had from its source only"):
+    with pytest.raises(UnavailableError, match=r"^filter 'affordable' of .* its mlir needs its source"):
         loaded.mlir()
     with pytest.raises(ArgumentError, match=r"name is 'x', but an artifact holds one filter; leave it out"):
         ivf_flat.load_filter(path, name="x")
@@ -65,7 +65,7 @@ def test_load_text_of_the_dialect(index, tmp_path):
 
 def test_a_file_of_a_metric_is_no_filter(index, tmp_path):
     metrics.get("cityblock").save(tmp_path / "l1.annudf")
-    message = r"holds metric 'l1', which keeps and drops no rows; load it by ivf_flat\.load_metric$"
+    message = r"holds metric 'l1', which is no filter; load it by ivf_flat\.load_metric$"
     with pytest.raises(ArgumentError, match=message):
         ivf_flat.load_filter(tmp_path / "l1.annudf")
     (tmp_path / "l1.mlir").write_text(metrics.get("cityblock").mlir())  # Known once it is compiled.

@@ -169,17 +169,18 @@ REFUSED = [
     (
         np.ones(ROWS // 32, np.uint32),
         DtypeError,
-        "argument 'filter' has dtype uint32, it must be bool; packed bits are filters.from_bitset(filter), of ids make one "
-        "by keep = numpy.zeros(n_ids, bool); keep[filter] = True, of zeros and ones by numpy.asarray(filter, bool)",
+        "argument 'filter' has dtype uint32, it must be bool; packed bits are filters.from_bitset(filter), from ids "
+        "make it by keep = numpy.zeros(n_ids, bool); keep[filter] = True, from zeros and ones by numpy.asarray(filter, "
+        "bool)",
     ),
     (
         np.array([1, 2, 3]),
         DtypeError,
-        "argument 'filter' has dtype int64, it must be bool; of ids make one by keep = numpy.zeros(n_ids, bool); "
-        "keep[filter] = True, of zeros and ones by numpy.asarray(filter, bool)",
+        "argument 'filter' has dtype int64, it must be bool; from ids make it by keep = numpy.zeros(n_ids, bool); "
+        "keep[filter] = True, from zeros and ones by numpy.asarray(filter, bool)",
     ),
     (np.ones((ROWS, 1), bool), ArgumentError, f"argument 'filter' has shape ({ROWS}, 1); give a vector, one entry for"),
-    (np.ones(0, bool), ArgumentError, "argument 'filter' has no entry"),
+    (np.ones(0, bool), ArgumentError, "argument 'filter' has no entries; give at least one"),
     (
         np.ones(ROWS - 1, bool),
         ArgumentError,
@@ -225,7 +226,8 @@ def test_refused_when_made():
         ),
         (
             lambda: filters.from_mask(np.ones(1500, bool)) | filters.from_bitset(np.ones(47, np.uint32)),
-            "filters of 1500 and 1504 bits cannot be joined by |; from_bitset takes every bit of its words unless it is "
+            "filters of 1500 and 1504 bits cannot be joined by |; from_bitset takes every bit of its words unless it "
+            "is "
             "told how many count: n_bits=1500",
         ),
         (lambda: bool(filters.from_mask([True])), "a filter is neither true nor false; join filters with &, | and ~"),

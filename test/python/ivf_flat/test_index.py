@@ -102,7 +102,8 @@ def test_refused_params(changed, message):
         (
             ivf_flat.IndexParams(),
             "nlists",
-            "IndexParams has no 'nlists'; it has n_lists, metric, metric_arg, kmeans_n_iters, kmeans_trainset_fraction, "
+            "IndexParams has no 'nlists'; it has n_lists, metric, metric_arg, kmeans_n_iters, "
+            "kmeans_trainset_fraction, "
             "adaptive_centers, add_data_on_build, missing_values, conservative_memory_allocation, seed",
         ),
     ],
@@ -227,8 +228,8 @@ def test_repeated_ids_are_refused_unless_allowed():
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
     unless = " unless allow_repeated_ids is set"
     for ids, message in (
-        ([60, 49, 61], "new_vectors: the index has id 49 of row 1 already; ids must be new" + unless),
-        ([60, 61, 60], "new_vectors: id 60 of row 2 is that of row 0 too; ids must differ" + unless),
+        ([60, 49, 61], "new_vectors: row 1 has id 49, which is in the index already; ids must be new" + unless),
+        ([60, 61, 60], "new_vectors: rows 0 and 2 both have id 60; ids must differ" + unless),
     ):
         with pytest.raises(ArgumentError) as caught:
             ivf_flat.extend(index, GOOD[:3], np.array(ids))
@@ -255,7 +256,7 @@ REFUSED_DATASETS = [
         "annudf.PackedBits; pack truth values by annudf.PackedBits(dataset), or convert by "
         ".astype(numpy.float32)",
     ),
-    (GOOD[:0], ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),
+    (GOOD[:0], ArgumentError, "argument 'dataset' has shape (0, 4): no rows; give at least one"),
     (
         GOOD[:3],
         ArgumentError,
@@ -375,7 +376,7 @@ def test_refused_extensions():
             "argument 'new_indices' has the id 9223372036854775808 at 0; ids are at most 9223372036854775807",
         ),
         ((GOOD[:2], [0.5, 1.0]), DtypeError, "argument 'new_indices' has dtype float64, it must be int64, int32"),
-        ((GOOD[:0], None), ArgumentError, "argument 'new_vectors' has shape (0, 4): no rows"),
+        ((GOOD[:0], None), ArgumentError, "argument 'new_vectors' has shape (0, 4): no rows; give at least one"),
     ]
     for arguments, kind, message in cases:
         with pytest.raises(kind) as caught:

@@ -93,7 +93,7 @@ def test_names_of_files_need_not_be_utf8(tmp_path):
         (
             lambda: ivf_flat.load("/tmp/\ud800"),
             ArgumentError,
-            r"filename is '/tmp/\ud800', which has characters that no",
+            r"filename is '/tmp/\ud800', which has characters that file names",
         ),
         (lambda: ivf_flat.save("~nosuchuser/x", index), UnavailableError, "~nosuchuser/x: cannot write: "),
         (lambda: ivf_flat.load("~nosuchuser/x"), InputError, "~nosuchuser/x: cannot open: "),

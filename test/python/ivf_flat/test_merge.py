@@ -111,7 +111,7 @@ def test_as_cuvs_has_it():
         (
             {"translations": [0, LARGEST], "in_neighbors": np.ones((2, 3, 4), np.int64)},
             ArgumentError,
-            "part 1: id 1 of query 0 and its translation 9223372036854775807 make more than 9223372036854775807, "
+            "part 1: id 1 of query 0 plus its translation 9223372036854775807 is above 9223372036854775807, "
             "the largest id",
         ),
         (

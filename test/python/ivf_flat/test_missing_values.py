@@ -242,11 +242,13 @@ def infinite() -> np.ndarray:
         ),
         (
             lambda: ivf_flat.build(WITH, FULL.astype(np.uint8)),
-            "missing_values: vectors of u8 have no NaN to stand for a missing value; give f32, f16 or bf16, or drop it",
+            "missing_values: vectors of u8 have no NaN to stand for a missing value; give f32, f16 or bf16, or leave "
+            "missing_values out",
         ),
         (
             lambda: ivf_flat.search(ivf_flat.SearchParams(n_probes=2), ivf_flat.build(WITH, HOLED), FULL, 1),
-            "metric 'l2' (<built-in metric l2, also sqeuclidean>) does not take missing values, and the index may hold them; search by a metric with missing_values, such as nan_euclidean",
+            "metric 'l2' (<built-in metric l2, also sqeuclidean>) does not take missing values, and the index may hold "
+            "them; search by a metric with missing_values, such as nan_euclidean",
         ),
         (
             lambda: brute_force.knn(HOLED[2:], FULL, 1),

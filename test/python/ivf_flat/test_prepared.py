@@ -275,7 +275,11 @@ def test_preparing_is_refused(index, queries):
             ArgumentError,
             "index is an int, it must be an ivf_flat.Index, made by build() or load()",
         ),
-        ((PARAMS, index, queries[:0], K), ArgumentError, "argument 'queries' has shape (0, 8): no rows"),
+        (
+            (PARAMS, index, queries[:0], K),
+            ArgumentError,
+            "argument 'queries' has shape (0, 8): no rows; give at least one",
+        ),
         ((PARAMS, index, queries, 101), ArgumentError, "k is 101, but the index has 100 rows"),
         (
             (PARAMS, index, queries, K, Resources(stream=5)),
@@ -360,5 +364,8 @@ def test_tensors(index, queries):
     assert negative.is_neg()
     assert nearest._queries_at(negative.clone()) in (0, negative.clone().data_ptr())
     assert_equal([one.numpy() for one in nearest(negative)], expected)
-    with pytest.raises(ArgumentError, match=r"^argument 'distances' requires a gradient; give a tensor that does not$"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"^argument 'distances' requires a gradient; give a tensor without one, such as \.detach\(\)$",
+    ):
         nearest(given, distances=torch.zeros(5, K, requires_grad=True))

@@ -62,7 +62,9 @@ def test_a_filter_of_code_is_not_computed_for_nothing():
     params = ivf_flat.SearchParams(n_probes=2)
     distances, neighbors = ivf_flat.radius_neighbors(params, index, base[:0], 1.0, filter=even)
     assert distances.shape == neighbors.shape == (0,)
-    with pytest.raises(ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall of them$"):
+    with pytest.raises(
+        ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall; give at least one$"
+    ):
         ivf_flat.tune_n_probes(index, base[:0], filter=even)
     with pytest.raises(ArgumentError, match=r"^k is 51, but the index has 50 rows$"):
         ivf_flat.tune_n_probes(index, base, 51, filter=even)
@@ -111,7 +113,9 @@ def test_recall_is_checked():
     for recall in (0, 1.5, float("nan")):
         with pytest.raises(ArgumentError, match=r"^recall is .*, it must be above 0 and at most 1$"):
             ivf_flat.tune_n_probes(index, base, recall=recall)
-    with pytest.raises(ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall of them$"):
+    with pytest.raises(
+        ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall; give at least one$"
+    ):
         ivf_flat.tune_n_probes(index, base[:0])
 
 

@@ -64,7 +64,8 @@ def test_exact_calls_refuse_an_array_of_other_rows(length):
 def test_exact_calls_refuse_a_filter_of_other_rows():
     mask = np.ones(ALL, bool)
     said = (
-        "the filter has {} entries, the index has 200 rows; give one entry a row, mask[subset], or say which entry each "
+        "the filter has {} entries, the index has 200 rows; give one entry a row, mask[subset], or say which entry "
+        "each "
         "row has, ids=subset"
     )
     index = brute_force.build(ROWS)
@@ -162,11 +163,12 @@ def test_ids_of_bits_and_of_itself():
         (np.r_[SUBSET[:-1], -3], "argument 'ids' has the id -3 at 199; ids are 0 or above"),
         (
             np.r_[SUBSET[:-1], SUBSET[7]],
-            f"argument 'ids' has the id {SUBSET[7]} at 7 and at 199; give each row an id of its own",
+            f"argument 'ids' has the id {SUBSET[7]} at 7 and at 199; give each row its own id",
         ),
         (
             np.r_[SUBSET[:-1], 5000],
-            "capture 'age' (row x f32) of metric 'decayed' has shape (900,), the largest id of the index is 5000; give at",
+            "capture 'age' (row x f32) of metric 'decayed' has shape (900,), the largest id of the index is 5000; give "
+            "at",
         ),
     ],
 )

@@ -38,7 +38,8 @@ REFUSED_QUERIES = [
     (
         GOOD.astype(complex),
         DtypeError,
-        "argument 'queries' has dtype complex128, it must be float32, float16, int8, uint8 or bfloat16; give real numbers",
+        "argument 'queries' has dtype complex128, it must be float32, float16, int8, uint8 or bfloat16; give real "
+        "numbers",
     ),
     (
         np.array([["a", "b"]], dtype=object),
@@ -52,13 +53,13 @@ REFUSED_QUERIES = [
     ),
     (GOOD[None], ArgumentError, "argument 'queries' has shape (1, 2, 8), it must have two dimensions, rows by dims"),
     (GOOD[:, :7], ArgumentError, "argument 'queries' has vectors of 7 dimensions, the index has 8"),
-    (GOOD[:, :0], ArgumentError, "argument 'queries' has shape (2, 0): vectors without a dimension"),
+    (GOOD[:, :0], ArgumentError, "argument 'queries' has shape (2, 0), vectors of 0 dimensions; give at least one"),
     (None, ArgumentError, "argument 'queries' is None; give an array"),
     (
         np.ma.masked_array(GOOD, GOOD == 0),
         ArgumentError,
         "argument 'queries' is a masked array with masked entries, "
-        "which a search would read; fill them with .filled(value)",
+        "which cannot be searched; fill them with .filled(value)",
     ),
 ]
 
@@ -107,8 +108,7 @@ REFUSED_BUFFERS = [
         "neighbors",
         np.zeros((3, 2), np.int64).T,
         ArgumentError,
-        "argument 'neighbors' has strides (8, 16) for shape "
-        "(2, 3); results are only written to memory that is contiguous in C order",
+        "argument 'neighbors' has strides (8, 16) for shape (2, 3); give an array that is contiguous in C order",
     ),
     (
         "neighbors",
@@ -157,7 +157,8 @@ REFUSED_ARGUMENTS = [
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
     (
         {"filter": "price < 20"},
-        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...), a function decorated with @annudf.filter, or None",
+        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...), a "
+        "function decorated with @annudf.filter, or None",
     ),
 ]
 
@@ -190,9 +191,9 @@ def test_fractions_against_bytes(metric, accepted):
     ("family", "message"),
     [
         (3, "family is 3, it must be the name of a family of kernels, or None"),
-        ("", "family is '', which no name of a family of kernels is; give one, or None"),
-        ("groups\0", "family is 'groups\\x00', which no name of a family of kernels is; give one, or None"),
-        ("gr\u00fcn", "family is 'gr\\xfcn', which no name of a family of kernels is; give one, or None"),
+        ("", "family is '', which is not the name of a family of kernels; give one, or None"),
+        ("groups\0", "family is 'groups\\x00', which is not the name of a family of kernels; give one, or None"),
+        ("gr\u00fcn", "family is 'gr\\xfcn', which is not the name of a family of kernels; give one, or None"),
     ],
 )
 def test_what_is_no_name_of_a_family(family, message):

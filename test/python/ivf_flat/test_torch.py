@@ -102,7 +102,10 @@ def test_refused_tensors(index, change, kind, message):
 
 def test_refused_buffers(index):
     queries = torch.zeros(2, DIMS)
-    with pytest.raises(ArgumentError, match=r"argument 'distances' requires a gradient; give a tensor that does not"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"argument 'distances' requires a gradient; give a tensor without one, such as \.detach\(\)",
+    ):
         ivf_flat.search(PARAMS, index, queries, 3, None, torch.zeros(2, 3, requires_grad=True))
     with pytest.raises(ArgumentError, match=r"argument 'distances' has strides \(4, 8\) for shape \(2, 3\)"):
         ivf_flat.search(PARAMS, index, queries, 3, None, torch.zeros(3, 2).T)

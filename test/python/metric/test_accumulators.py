@@ -178,8 +178,8 @@ REFUSED = [
     ),
     (
         {"initial": (0.0, 0.0)},
-        "the accumulator has 2 fields, of which none is the distance; give finalize, such as "
-        "finalize=lambda acc, ctx: acc[0] / acc[1]",
+        "the accumulator has 2 fields; give finalize, which returns the distance, such as finalize=lambda acc, ctx: "
+        "acc[0] / acc[1]",
     ),
 ]
 

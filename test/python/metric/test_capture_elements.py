@@ -221,7 +221,8 @@ def test_a_code_of_a_dimension_indexes_a_table(data):
         (
             np.zeros(4, np.int16),
             np.zeros(4, np.float32),
-            "capture 'c' is declared as dim x i16, the value given is 4 x f32; it was declared by integers, so declare it "
+            "capture 'c' is declared as dim x i16, the value given is 4 x f32; it was declared by integers, so declare "
+            "it "
             "by an array of float32 or give integers",
         ),
         (
@@ -232,7 +233,8 @@ def test_a_code_of_a_dimension_indexes_a_table(data):
         (
             np.zeros(4, np.float16),
             np.array([0, 1, 2, 2049]),
-            "capture 'c' holds 2049, which no float16 is; round it by numpy.float16(...) if that is meant",
+            "capture 'c' holds 2049, which float16 does not hold exactly; round it by numpy.float16(...) if that is "
+            "meant",
         ),
     ],
 )  # fmt: skip

@@ -84,7 +84,8 @@ def test_types_of_captures(value, dtype, expected):
     [
         (
             2**31,
-            "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647); declare it by numpy.int64(...)",
+            "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647); declare it by "
+            "numpy.int64(...)",
         ),
         (1e40, "capture 'c' is 1e+40, which does not fit f32"),
         (math.nan, "capture 'c' is nan; give finite numbers, or allow_non_finite=True to the metric"),
@@ -128,8 +129,8 @@ def test_types_of_captures(value, dtype, expected):
         ),
         (
             np.ma.MaskedArray([1.0, 2.0], [True, False]),
-            "argument 'captures['c']' is a masked array with masked entries, which a search would read; "
-            "fill them with .filled(value)",
+            "argument 'captures['c']' is a masked array with masked entries, which cannot be searched; fill them with "
+            ".filled(value)",
         ),
     ],
 )
@@ -169,7 +170,8 @@ def test_bind_shares_the_compiled_code(data):
         ),
         (
             {"w": np.ones((2, 3), np.float32)},
-            "capture 'w' is declared as dim x f32, the value given is 2 x 3 x f32; give an array, one entry a dimension",
+            "capture 'w' is declared as dim x f32, the value given is 2 x 3 x f32; give an array, one entry a "
+            "dimension",
         ),
         (
             {"w": W.astype(np.float64)},
@@ -177,7 +179,8 @@ def test_bind_shares_the_compiled_code(data):
         ),
         (
             {"w": [2**24 + 1] * DIMS},
-            "capture 'w' holds 16777217, which no float32 is; round it by numpy.float32(...) if that is meant",
+            "capture 'w' holds 16777217, which float32 does not hold exactly; round it by numpy.float32(...) if that "
+            "is meant",
         ),
     ],
 )
@@ -204,15 +207,31 @@ DECLARED = {"h": np.float16(1), "f": 1.0, "d": np.float64(1), "w": np.ones(4, np
 @pytest.mark.parametrize(
     ("captures", "message"),
     [
-        ({"f": 2**24 + 1}, "'f' is 16777217, which no float32 is; round it by numpy.float32(...) if that is meant"),
-        ({"f": 2**64 + 1}, f"'f' is {2**64 + 1}, which no float32 is; round it by numpy.float32(...) if that is meant"),
+        (
+            {"f": 2**24 + 1},
+            "'f' is 16777217, which float32 does not hold exactly; round it by numpy.float32(...) if that is meant",
+        ),
+        (
+            {"f": 2**64 + 1},
+            f"'f' is {2**64 + 1}, which float32 does not hold exactly; round it by numpy.float32(...) if that is meant",
+        ),
         (
             {"f": 10**30 + 1},
-            f"'f' is {10**30 + 1}, which no float32 is; round it by numpy.float32(...) if that is meant",
+            f"'f' is {10**30 + 1}, which float32 does not hold exactly; round it by numpy.float32(...) if that is "
+            "meant",
         ),
-        ({"d": 2**53 + 1}, f"'d' is {2**53 + 1}, which no float64 is; round it by numpy.float64(...) if that is meant"),
-        ({"h": 2049}, "'h' is 2049, which no float16 is; round it by numpy.float16(...) if that is meant"),
-        ({"w": [0.5, 2**24 + 1, 1, 1]}, "'w' holds 16777217, which no float32 is; round it by numpy.float32(...) if "),
+        (
+            {"d": 2**53 + 1},
+            f"'d' is {2**53 + 1}, which float64 does not hold exactly; round it by numpy.float64(...) if that is meant",
+        ),
+        (
+            {"h": 2049},
+            "'h' is 2049, which float16 does not hold exactly; round it by numpy.float16(...) if that is meant",
+        ),
+        (
+            {"w": [0.5, 2**24 + 1, 1, 1]},
+            "'w' holds 16777217, which float32 does not hold exactly; round it by numpy.float32(...) if ",
+        ),
         ({"w": [1e39] * 4}, "'w[0]' is 1e+39, which does not fit f32"),
         ({"w": [1, 2, -1e39, 4]}, "'w[2]' is -1e+39, which does not fit f32"),
         ({"f": 1e39}, "'f' is 1e+39, which does not fit f32"),

@@ -130,8 +130,8 @@ REFUSED = [
     (NoFields, "class NoFields has no fields; write one above update, such as total: np.float32 = 0"),
     (
         NoType,
-        "class NoType has an attribute 'count' without a type; a field is count: np.float32 = 0, and what never changes "
-        "a capture or a global outside the class",
+        "class NoType has an attribute 'count' without a type; write count: np.float32 = 0 for a field, or move a "
+        "constant to a capture or a global outside the class",
     ),
     (Seven, "class Seven has 7 fields, an accumulator has at most 6"),
     (
@@ -160,8 +160,8 @@ REFUSED = [
         Accumulates,
         "update of class Accumulates takes (x, y, acc, ctx); of a class with fields it is update(self, x, y, ctx)",
     ),
-    (Inherits, "class Inherits has base class Max, whose fields and methods are not looked at; leave it out"),
-    (NoDistance, "class NoDistance has 2 fields, of which none is the distance; write def finalize(self, ctx)"),
+    (Inherits, "class Inherits has base class Max, whose fields and methods are ignored; leave it out"),
+    (NoDistance, "class NoDistance has 2 fields; write def finalize(self, ctx), which returns the distance"),
     (Constant, "update of class Constant is of type int; write def update(self, x, y, ctx)"),
 ]
 
@@ -180,7 +180,7 @@ def test_refused_with_what_the_decorator_says():
         with pytest.raises(ArgumentError) as caught:
             ivf_flat.metric(**options)(Max)
         name = next(iter(options))
-        assert str(caught.value) == f"class Max has fields, and {name}= is given; leave that out, they say it"
+        assert str(caught.value) == f"class Max has fields, which replace {name}=; leave that out"
     with pytest.raises(ArgumentError, match=r"^class Both has a finalize and finalize= is given; drop one$"):
 
         @ivf_flat.metric(finalize=math.sqrt)
@@ -212,24 +212,24 @@ _class.files = []
 BODIES = [
     ("self.toatl += x", 9, "class Some has no field 'toatl'; it has self.total; declare it in the class, "),
     ("self.total += self.other", 23, "class Some has no field 'other'; it has self.total"),
-    ("self.total += helper(self)", 30, "self is no value that can be passed on or kept; read and write its fields, "),
-    ("return self", 9, "update of a class with fields returns nothing; assign what is next to self.total"),
-    ("return self.total + x", 9, "update of a class with fields returns nothing; assign what is next to self.total"),
-    ("f = lambda v: v + self.total", 13, "a lambda cannot use self; take the field to a variable before it"),
+    ("self.total += helper(self)", 30, "self cannot be passed on or kept; read and write its fields, "),
+    ("return self", 9, "update of a class with fields returns nothing; assign the next value to self.total"),
+    ("return self.total + x", 9, "update of a class with fields returns nothing; assign the next value to self.total"),
+    ("f = lambda v: v + self.total", 13, "a lambda cannot use self; copy the field to a variable first"),
     (
         "match ctx.dim:\n            case self.total:\n                pass",
         (6, 18),
-        "case self.total compares with a field, which match cannot do here; write case k if k == self.total",
+        "case self.total compares with a field, which match does not support; write case k if k == self.total",
     ),
     (
         "match ctx.dim:\n            case 0 | self.total:\n                pass",
         (6, 22),
-        "case self.total compares with a field, which match cannot do here; write case k if k == self.total",
+        "case self.total compares with a field, which match does not support; write case k if k == self.total",
     ),
     (
         "match ctx.dim:\n            case 0 as self:\n                pass",
         (6, 18),
-        "self is no value that can be passed on or kept; read and write its fields, self.total",
+        "self cannot be passed on or kept; read and write its fields, self.total",
     ),
     ("self.total += [x]", 23, "a metric cannot use lists; use several variables, or a capture"),
     ("self.total[0] = x", 9, "self.total is a number, which has no entries; leave out [...]"),

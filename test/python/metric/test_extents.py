@@ -185,7 +185,8 @@ def test_every_call_names_both_numbers_of_queries(index):
         lambda: pairwise_distance(BASE[:4], BASE, metric=personal),
     ):
         assert refusal(call) == (
-            "capture 'w' (query x dim x f32) of metric 'personal' has shape (9, 6), this search has 4 queries; give one "
+            "capture 'w' (query x dim x f32) of metric 'personal' has shape (9, 6), this search has 4 queries; give "
+            "one "
             "entry a query, by .bind(w=...)"
         )
 
@@ -240,7 +241,7 @@ def test_extents_that_are_said(index):
         "declare it again with this array"
     )
     assert refusal(lambda: said.bind(c=ivf_flat.capture(ONE, 4))) == (
-        "capture 'c' is an ivf_flat.capture(...), which says the extents when a metric is made; give the array itself"
+        "capture 'c' is an ivf_flat.capture(...), which only declares extents; give the array itself"
     )
     assert refusal(lambda: said.bind(w=ONE)) == (
         "capture 'w' is declared as query x dim x f32, the value given is 4 x f32; give an array of 2 axes"
@@ -255,12 +256,14 @@ def test_extents_that_are_said(index):
     [
         (
             lambda x, y, acc, ctx: acc + ctx.w[ctx.row] + ctx.w[ctx.row - 1],
-            "[L4] index of extent row cannot be proved to be inside it: only ctx.row itself is; index that extent by it, "
+            "[L4] index of extent row cannot be proved to be inside it: only ctx.row itself is; index that extent by "
+            "it, "
             "without arithmetic",
         ),
         (
             lambda x, y, acc, ctx: acc + ctx.w[ctx.query] + ctx.w[0],
-            "[L4] index of extent query cannot be proved to be inside it: only ctx.query itself is; index that extent by "
+            "[L4] index of extent query cannot be proved to be inside it: only ctx.query itself is; index that extent "
+            "by "
             "it, without arithmetic",
         ),
         (

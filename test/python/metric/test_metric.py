@@ -103,17 +103,17 @@ class Helper(TwoFinals):
     [
         (
             {"initial": 5.0},
-            "class M has an attribute 'initial', which the metric would not read; give it to the decorator: "
+            "class M has an attribute 'initial', which the metric does not read; give it to the decorator: "
             "annudf.metric(initial=...)",
         ),
         (
             {"order": "max"},
-            "class M has an attribute 'order', which the metric would not read; give it to the decorator: "
+            "class M has an attribute 'order', which the metric does not read; give it to the decorator: "
             "annudf.metric(order=...)",
         ),
         (
             {"p": 3.0},
-            "class M has an attribute 'p', which the metric would not read; make it a capture, or a global outside the "
+            "class M has an attribute 'p', which the metric does not read; make it a capture, or a global outside the "
             "class",
         ),
         (
@@ -141,7 +141,7 @@ def test_float64_captures_are_told_once(caplog):
     assert caplog.text == ""
     make(np.ones(3)), make(np.ones(3))
     assert [record.getMessage() for record in caplog.records] == [
-        "metric wide: capture 'w' is float64, so what is computed with it is float64 too, several times slower; "
+        "metric wide: capture 'w' is float64, so the metric computes in float64, which is several times slower; "
         "convert it by .astype(numpy.float32) if that is not meant"
     ]
 
@@ -168,11 +168,13 @@ REFUSED = [
     ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
     (
         {"initial": 2**24 + 1},
-        "initial is 16777217, which no float32 is; round it by float(numpy.float32(...)) if that is meant",
+        "initial is 16777217, which float32 does not hold exactly; round it by float(numpy.float32(...)) if that is "
+        "meant",
     ),
     (
         {"initial": np.int64(2**53 + 1), "accumulator": np.float64},
-        f"initial is {np.int64(2**53 + 1)!r}, which no float64 is; round it by float(numpy.float64(...)) "
+        f"initial is {np.int64(2**53 + 1)!r}, which float64 does not hold exactly; round it by "
+        "float(numpy.float64(...)) "
         "if that is meant",
     ),
     ({"symbol_name": "a" * 10**7}, "symbol_name has 10000000 characters, a name has at most 255; shorten it"),
@@ -214,7 +216,7 @@ REFUSED = [
     ({"finalize": pow}, "finalize is a builtin_function_or_method, it must be a Python function of (acc, ctx)"),
     ({"captures": {"ctx": 1}}, "capture name 'ctx' is reserved; choose another"),
     ({"captures": {"lambda": 1}}, "capture name 'lambda' is reserved; choose another"),
-    ({"captures": {"a b": 1}}, "capture name 'a b' is no identifier of letters, digits and _"),
+    ({"captures": {"a b": 1}}, "capture name 'a b' is invalid; use letters, digits and _, not beginning with a digit"),
 ]
 
 

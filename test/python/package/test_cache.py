@@ -125,7 +125,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder, caplog):
     assert cache.load(key) is None
     cache.store(cache.make_key("y"), b"payload")
     assert len(entries(folder)) == 1
-    assert f"the cache folder {folder} belongs to or can be written by someone else" in caplog.text
+    assert f"the cache folder {folder} can be written by another user" in caplog.text
 
 
 def test_what_was_looked_at_is_what_is_read(folder, tmp_path, monkeypatch):
@@ -199,7 +199,9 @@ def test_no_such_user(monkeypatch, caplog):
         assert cache.directory() is None
         cache.store(cache.make_key("x"), b"x")
         assert cache.load(cache.make_key("x")) is None
-    told = "ANNUDF_CACHE_DIR is '~nosuchuser/metrics', but there is no such user or home folder; there is no cache"
+    told = (
+        "ANNUDF_CACHE_DIR is '~nosuchuser/metrics', but that user or home folder does not exist, so there is no cache"
+    )
     assert caplog.text.count(told) == 1
 
 

@@ -168,7 +168,7 @@ def test_what_has_no_self_is_refused():
     ):
         with pytest.raises(ArgumentError, match=message):
             brute_force.knn(samples, queries, k, exclude_self=True, **extra)
-    with pytest.raises(ArgumentError, match="exclude_self is True and the dataset has 1 rows; give two at least"):
+    with pytest.raises(ArgumentError, match="exclude_self is True and the dataset has 1 rows; give at least two"):
         brute_force.knn(samples[:1], samples[:1], 1, exclude_self=True)
     with pytest.raises(ArgumentError, match="exclude_self is 1, it must be True or False"):
         brute_force.knn(samples, samples, 1, exclude_self=1)

@@ -71,7 +71,10 @@ def convert(value: Value, to: Dtype) -> Any:
         if value.operand is Weak.INT and to.kind in "iu":
             limits = np.iinfo(to)
             if not limits.min <= value.constant <= limits.max:
-                raise Refused(f"the number {value.constant} does not fit {to} ({limits.min} to {limits.max})")
+                raise Refused(
+                    f"the number {value.constant} does not fit {to} ({limits.min} to {limits.max}); convert to a wider "
+                    "type"
+                )
             return constant(to, value.constant)
         if to.kind == "f":
             with np.errstate(over="ignore"):
@@ -203,7 +206,7 @@ def binary(fn: Callable[..., object], a: Value, b: Value) -> Any:
 def _shift(fn: Callable[..., object], dtype: Dtype, left: Any, amount: Value) -> Any:
     bits = 8 * dtype.itemsize
     if amount.constant is not None and not 0 <= amount.constant < bits:
-        raise Refused(f"shifts by {amount.constant}; shift by what is from 0 to {bits - 1}")
+        raise Refused(f"shifts by {amount.constant}; shift by 0 to {bits - 1}")
     by = convert(amount, dtype)
     if fn is operator.lshift:
         return arith.shli(left, by)

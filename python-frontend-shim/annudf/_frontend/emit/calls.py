@@ -58,10 +58,8 @@ def texts(externs: Externs) -> list[str]:
         if size <= MAX_SOURCE_BYTES:
             made.append(_text(extern, place))
         if size > MAX_SOURCE_BYTES or sum(map(len, made)) > MAX_SOURCE_BYTES:
-            told = (
-                f"'{symbol}' links {size} bytes, and the text of a metric with its code has at most {MAX_SOURCE_BYTES}"
-            )
-            unsupported(f"{told}, of which a byte that is no ASCII character takes three; link less", *place)
+            told = f"'{symbol}' links {size} bytes; a metric with its code takes at most {MAX_SOURCE_BYTES}"
+            unsupported(f"{told}, and a byte that is not ASCII counts as three; link less", *place)
     return made
 
 
@@ -76,7 +74,7 @@ def _text(extern: Extern, place: tuple[str, int, int]) -> str:
 
 
 def _twice(symbol: str) -> str:
-    return f"two functions called '{symbol}' are linked, and a linker knows them by their names; rename one"
+    return f"two linked functions are called '{symbol}'; rename one"
 
 
 def _fits(operand: Operand, to: np.dtype[Any]) -> bool:

@@ -201,8 +201,8 @@ def _refuse_rest(function: Any) -> None:
         value = statement.value
         if isinstance(value, numba_ir.Expr) and value.op == "call" and value.func.name in functions:
             _refuse(
-                f"{_called(value, function)} may be one of several functions here; give each a name of its own, and "
-                "choose between what they return",
+                f"{_called(value, function)} may be one of several functions here; give each its own name, and choose "
+                "between their results",
                 value.loc,
             )
     first = next(_made(function))

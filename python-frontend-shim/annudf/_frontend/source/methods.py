@@ -168,28 +168,26 @@ class _Fields(ast.NodeTransformer):
 
     def _refuse_self(self, node: ast.AST) -> NoReturn:
         first = next(iter(self.variables))
-        self.source.refuse(
-            node, f"{self.me} is no value that can be passed on or kept; read and write its fields, {self.me}.{first}"
-        )
+        self.source.refuse(node, f"{self.me} cannot be passed on or kept; read and write its fields, {self.me}.{first}")
 
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.AST:
         if self._is_field(node.value):  # Which becomes a variable, and a pattern with a name would assign it.
             field = ast.unparse(node.value)
             self.source.refuse(
-                node, f"case {field} compares with a field, which match cannot do here; write case k if k == {field}"
+                node, f"case {field} compares with a field, which match does not support; write case k if k == {field}"
             )
         return self.generic_visit(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         if self.me in names(node):
-            self.source.refuse(node, f"a lambda cannot use {self.me}; take the field to a variable before it")
+            self.source.refuse(node, f"a lambda cannot use {self.me}; copy the field to a variable first")
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if self.me in names(node):
             self.source.refuse(
                 node,
-                f"{node.name} cannot use {self.me}; take the field to a variable before it, or give it as an argument",
+                f"{node.name} cannot use {self.me}; copy the field to a variable first, or give it as an argument",
             )
         return node  # As it is: what it returns is no state.
 
@@ -199,7 +197,7 @@ class _Fields(ast.NodeTransformer):
         if node.value is not None:
             first = next(iter(self.variables))
             self.source.refuse(
-                node, f"{self.kind} of a class with fields returns nothing; assign what is next to {self.me}.{first}"
+                node, f"{self.kind} of a class with fields returns nothing; assign the next value to {self.me}.{first}"
             )
         state = self.state()
         made = ast.copy_location(ast.Return(state), node)

@@ -178,7 +178,11 @@ def outside_names(function: types.FunctionType, captures: Collection[str] = ()) 
             names[name] = cell.cell_contents
         except ValueError:
             source = Source(function)
-            unsupported(f"variable '{name}' has no value yet", source.file, *source.place_of_name(name))
+            unsupported(
+                f"variable '{name}' has no value yet; assign it before the metric is compiled",
+                source.file,
+                *source.place_of_name(name),
+            )
     return list(names.items())
 
 

@@ -131,7 +131,7 @@ def takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:
     for position, name in enumerate((*names, "ctx")):
         if name in given and given.index(name) != position:
             unsupported(
-                f"takes {signature}: '{name}' in another place; a metric's function is {expected}",
+                f"takes {signature}: '{name}' is in the wrong place; a metric's function is {expected}",
                 function.__code__.co_filename, function.__code__.co_firstlineno,
             )  # fmt: skip
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
@@ -168,9 +168,9 @@ def warn_of_unread_accumulator(name: str, update: types.FunctionType, finalize: 
             continue
         is_meant = f"or call the argument _{acc} if that is meant"
         if function is finalize:
-            told = f"finalize never reads {acc}, so no coordinate counts; compute the distance of it, {is_meant}"
+            told = f"finalize never reads {acc}, so no coordinate counts; compute the distance from it, {is_meant}"
             if not reads_fields(code):
-                told = "finalize reads no field, so no coordinate counts; compute the distance of them"
+                told = "finalize reads no field, so no coordinate counts; compute the distance from them"
         elif reads_fields(code):
             told = f"the result does not depend on {acc}, so only the last dimension counts; return {acc} + ..., "
             told += is_meant

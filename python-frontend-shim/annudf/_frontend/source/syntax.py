@@ -214,7 +214,10 @@ class _Checker(ast.NodeVisitor):
         if isinstance(node.value, ast.Call):
             # Its value is dropped, so it could only be called for a side effect.
             name = ast.unparse(node.value.func)
-            self.source.refuse(node, f"{name}(...) is called for its effect, and a metric has none; use its value")
+            self.source.refuse(
+                node,
+                f"the result of {name}(...) is not used, and a metric has no other effect; use it, or drop the call",
+            )
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
@@ -245,7 +248,7 @@ class _Checker(ast.NodeVisitor):
     def visit_MatchSingleton(self, node: ast.MatchSingleton) -> None:
         if node.value is None:
             self.source.refuse(node, "a metric cannot use None; use numbers")
-        self.source.refuse(node, f"a metric compares values, and case {node.value} asks for identity; write if")
+        self.source.refuse(node, f"a metric cannot use case {node.value}; write if")
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for target in node.targets:
@@ -272,12 +275,12 @@ class _Checker(ast.NodeVisitor):
             name = target.value.id
             self.source.refuse(
                 target,
-                f"{ast.unparse(target)} cannot be written: nothing of a metric is changed in place; return what is "
-                f"next, of several fields as a tuple: return {name}[0] + x, {name}[1]",
+                f"{ast.unparse(target)} cannot be assigned, as a metric changes nothing in place; return the next "
+                f"value, or several fields as a tuple: return {name}[0] + x, {name}[1]",
             )
         if isinstance(target, ast.Subscript | ast.Attribute):
             self.source.refuse(
-                target, f"{ast.unparse(target)} cannot be written: captures are read-only; use a variable"
+                target, f"{ast.unparse(target)} cannot be assigned: captures are read-only; use a variable"
             )
         if isinstance(target, ast.Tuple):
             for element in target.elts:

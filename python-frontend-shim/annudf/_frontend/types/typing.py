@@ -242,7 +242,7 @@ def _context() -> None:
 
         def generic_resolve(self, array: Capture, name: str) -> Any:
             if name in ("shape", "size", "ndim"):
-                told = "shapes are not known in a metric; write the number, or ctx.dims for that of the dimensions"
+                told = "a metric does not know shapes; write the number, or ctx.dims for the dimensions"
                 refuse(f"ctx.{array.capture} has no .{name} here: {told}")
             elif name not in SUMS:
                 refuse(f"ctx.{array.capture} has no attribute '{name}' in a metric; read one entry, {array.example}")
