@@ -64,7 +64,7 @@ static void runCompile(const CompileArguments &arguments) {
     throw Error(ErrorKind::Usage, "--builtin " + arguments.builtin +
                                       ": no such metric; the metrics are " + builtinMetricNames());
   CompileOptions options;
-  options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm, !arguments.noForm};
+  options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm};
   const bool isArtifact = options.target.abi == ANNUDF_ABI_ID;
   const char *ending = isArtifact ? ".annudf" : ".ltoir";
   const std::string output = !arguments.output.empty() ? arguments.output
