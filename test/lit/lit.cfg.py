@@ -28,9 +28,6 @@ if config.sanitized:
     config.available_features.add("sanitized")
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
-# Written by scripts/make-goldens once the ABI has its final shape.
-if os.path.exists(os.path.join(config.test_source_root, "Dialect", "Inputs", "1.0", "weighted_l2.annudf")):
-    config.available_features.add("goldens")
 if config.have_cuda:
     config.available_features.add("cuda-toolkit")
     paths.append(config.cuda_tools_dir)  # ptxas

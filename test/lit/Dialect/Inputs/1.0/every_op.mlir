@@ -72,5 +72,64 @@ module {
       annudf.yield %arg0 : i32
     }
   }
+  annudf.metric @parts order(min) coarse(l2) elements(f32, bf16) accumulator(f32, u32, i64) numerics(reassociate) missing_values {
+    annudf.init {
+      %cst = arith.constant 0.000000e+00 : f32
+      %c0_i32 = arith.constant 0 : i32
+      %c0_i64 = arith.constant 0 : i64
+      annudf.yield %cst, %c0_i32, %c0_i64 : f32, i32, i64
+    }
+    annudf.update (%arg0: f32, %arg1: i32, %arg2: i64, %arg3: f32, %arg4: f32) {
+      %row = annudf.index row
+      %query = annudf.index query
+      %list = annudf.index list
+      annudf.yield %arg0, %arg1, %arg2 : f32, i32, i64
+    }
+    annudf.combine (%arg0: f32, %arg1: i32, %arg2: i64, %arg3: f32, %arg4: i32, %arg5: i64) {
+      annudf.yield %arg0, %arg1, %arg2 : f32, i32, i64
+    }
+    annudf.finalize (%arg0: f32, %arg1: i32, %arg2: i64) {
+      annudf.yield %arg0 : f32
+    }
+  }
+  annudf.metric @packed order(min) coarse(l2) elements(i8, u8, bits) packed {dims = {bits = 1048576 : i32, i8 = 65793 : i32, u8 = 65793 : i32}, term = "absolute_difference"} {
+    annudf.init {
+      %cst = arith.constant 0.000000e+00 : f32
+      annudf.yield %cst : f32
+    }
+    annudf.update (%arg0: f32, %arg1: f32, %arg2: f32) {
+      %0 = arith.subf %arg1, %arg2 : f32
+      %1 = math.absf %0 : f32
+      %2 = arith.addf %arg0, %1 : f32
+      annudf.yield %2 : f32
+    }
+  }
+  annudf.filter @filter dims(8) {
+    %0 = annudf.capture "price" : !annudf.capture<row x f32>
+    annudf.keep {
+      %row = annudf.index row
+      %1 = annudf.load %0[%row] : !annudf.capture<row x f32>
+      %cst = arith.constant 1.000000e+00 : f32
+      %2 = arith.cmpf ole, %1, %cst : f32
+      annudf.yield %2 : i1
+    }
+  }
+  annudf.function @function convention(raw) (tuple<f32, ui32>, f32) -> f32 {
+    annudf.body (%arg0: f32, %arg1: i32, %arg2: f32) {
+      annudf.yield %arg0 : f32
+    }
+  }
+  annudf.extern @extern convention(numba) (f32, i32) -> f32 link(cuda_source "source", ptx ".version 8.0 .target sm_75")
+  annudf.metric @calls order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %cst = arith.constant 0.000000e+00 : f32
+      annudf.yield %cst : f32
+    }
+    annudf.update (%arg0: f32, %arg1: f32, %arg2: f32) {
+      %c3_i32 = arith.constant 3 : i32
+      %0 = annudf.call @extern(%arg1, %c3_i32) : (f32, i32) -> f32
+      annudf.yield %0 : f32
+    }
+  }
 }
 
