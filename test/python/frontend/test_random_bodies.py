@@ -3,9 +3,9 @@
 
 One metric holds `PER_METRIC` bodies and a capture picks the one that runs, because linking costs
 more than a search. With one dimension a search over a list returns ``update(x, y, initial)``
-for every pair of a query and a row. Metrics take turns with element types, so that each type sees
-a hundred bodies or more; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type, and ANNUDF_RANDOM_BODIES says
-how many there are (400; 2,000 in the long stage).
+for every pair of a query and a row. Metrics take turns with element types, so that each type has
+its share of the bodies; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type, and ANNUDF_RANDOM_BODIES says
+how many there are (200; 2,000 in the long stage).
 
 Half of the metrics have an accumulator of two fields, of which a body is asked for one.
 
@@ -36,7 +36,7 @@ from interpreter.evaluate import Interpreter, Scan
 from interpreter.inputs import vectors
 from interpreter.text import parse
 
-TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "400"))
+TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "200"))
 PER_METRIC = 25
 EXAMPLES = max(1, TOTAL // (2 * PER_METRIC))
 ALL_ELEMENTS = os.environ.get("ANNUDF_RANDOM_ELEMENTS") == "all"
