@@ -102,9 +102,8 @@ void addStatistics(nb::module_ &module) {
           "Why these kernels.")
       .def_ro("rows_per_query", &annudf_ivf_flat_search_stats::rows_per_query,
               "Rows in the lists that a query probed, the mean; 0 unless time_stages.")
-      .def_ro(
-          "evaluated_per_query", &annudf_ivf_flat_search_stats::evaluated_per_query,
-          "Those of them that the metric's own code computed, the mean; 0 unless time_stages.")
+      .def_ro("evaluated_per_query", &annudf_ivf_flat_search_stats::evaluated_per_query,
+              "Those of them that the metric's own code computed, the mean; 0 unless time_stages.")
       .def_prop_ro(
           "stages",
           [](const annudf_ivf_flat_search_stats &self) {

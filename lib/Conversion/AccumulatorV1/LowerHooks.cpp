@@ -126,8 +126,7 @@ private:
 class HookLowering : HookBuilder {
 public:
   HookLowering(ModuleOp module, MetricOp metric, const std::optional<QuadraticForm> &form,
-               const TargetInfo &target,
-               LoweringCounts &counts)
+               const TargetInfo &target, LoweringCounts &counts)
       : HookBuilder(module, metric, target, counts, form), metric(metric),
         fields(metric.getAccumulatorTypes()), compute(metric.getComputeType()),
         widths(descriptor.hookWidths()) {}

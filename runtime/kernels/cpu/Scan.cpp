@@ -269,11 +269,8 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
     const uint32_t pass = s.pass ? s.pass[begin / ANNUDF_CPU_GROUP_ROWS] : ~uint32_t(0);
     if (pass == 0)
       continue;
-    Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords,
-                s.ids + begin,
-                s.numbers + begin,
-                pass,
-                dims};
+    Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords, s.ids + begin,
+                s.numbers + begin, pass, dims};
     if (s.size - begin < ANNUDF_CPU_GROUP_ROWS) {
       // Padding rows run through the hooks as well: as an existing row, so that no
       // capture is read outside its extent.

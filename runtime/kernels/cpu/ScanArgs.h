@@ -59,7 +59,7 @@ struct annudf_cpu_scan {
                                         bits of a word; else not read. */
   const int32_t *query;            /**< Index of each query in the user's batch. */
   const uint64_t *slots;           /**< Captures, as annudf_slots. */
-  float *limit; /**< Worst distance each query still takes; updated. */
+  float *limit;                    /**< Worst distance each query still takes; updated. */
   annudf_cpu_push *push;
   void *sink;
   struct annudf_cpu_nan *nan; /**< Grows by what this scan meets; null: nobody counts. */

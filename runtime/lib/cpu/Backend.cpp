@@ -217,8 +217,8 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     std::vector<float> &limit = limits[worker];
     limit.resize(pairs);
     for (int64_t i = 0; i < pairs; ++i)
-      limit[i] = matrix ? results.tighten(batch.pairs[begin + i])
-                        : results.limit(batch.pairs[begin + i]);
+      limit[i] =
+          matrix ? results.tighten(batch.pairs[begin + i]) : results.limit(batch.pairs[begin + i]);
     Sink<Results> sink{&results, &batch.pairs[begin]};
     annudf_cpu_scan scan = scanOf(index, task);
     // Likely this thread's next.
@@ -259,15 +259,13 @@ public:
   /// \param one  its matrix null where the plan multiplies nothing.
   ListScan(const CpuBackend &backend, const OneQuery<Results> &one, Batch &batch,
            const std::vector<uint32_t> &probes, Reporter &reporter, StageTimer &stage)
-      : backend(backend), one(one), batch(batch), probes(probes), reporter(reporter),
-        stage(stage) {}
+      : backend(backend), one(one), batch(batch), probes(probes), reporter(reporter), stage(stage) {
+  }
 
   /// Sums over the pairs, where stages are timed; scan() adds the latter.
   double rows = 0, unbounded = 0;
 
-  void scan(uint32_t from, uint32_t to) override {
-    unbounded += scanProbes(from, to, {});
-  }
+  void scan(uint32_t from, uint32_t to) override { unbounded += scanProbes(from, to, {}); }
   void multiply(uint32_t from, uint32_t to) override {
     if (one.matrix->hasRows() && !found)
       found.emplace(batch.size, one.results.selected(), one.index.size(), one.matrix->widen());

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 from small import DIMS, W, exact_weighted, search
