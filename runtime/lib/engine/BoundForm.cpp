@@ -147,7 +147,7 @@ std::optional<BoundForm> bindForm(const QuadraticForm &form, const BoundCaptures
                                   std::string *whyNot) {
   try {
     if (dims < 1)
-      refuse("dims is " + std::to_string(dims) + ", not above 0");
+      refuse("dims is " + std::to_string(dims) + "; it must be above 0");
     if (!shift.empty() && shift.size() != size_t(dims))
       refuse("the shift has " + std::to_string(shift.size()) + " dims, not " +
              std::to_string(dims));

@@ -282,7 +282,7 @@ std::optional<BoundRatio> bindRatio(const QuadraticForm &form, const BoundCaptur
                                     int32_t dims, annudf_order order, std::string *whyNot) {
   try {
     if (dims < 1)
-      refuse("dims is " + std::to_string(dims) + ", not above 0");
+      refuse("dims is " + std::to_string(dims) + "; it must be above 0");
     if (!form.lengths)
       refuse("the accumulator has one field");
     return RatioBinder(form, captures, dims, order).bind();

@@ -303,22 +303,24 @@ TEST_F(CApiSearch, ProgressStopsASearch) {
 
 TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
   EXPECT_EQ(annudf_backend_get(backend)->device, -1);
-  const std::string who = std::string("the backend is ") +
-                          annudf_backend_get(backend)->description +
-                          "; give the backend of that device";
+  const std::string who =
+      std::string("the backend is ") + annudf_backend_get(backend)->description + "; give ";
   Found found = foundFor(queries, 3);
   const annudf_vectors rows = onDevice(vectorsOf(queries));
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, 3, 4, nullptr,
                                            found.ids.data(), found.distances.data(), nullptr)),
-            "usage: annudf_ivf_flat_search: queries is in memory of CUDA device 0, " + who);
+            "usage: annudf_ivf_flat_search: queries is in memory of CUDA device 0, " + who +
+                "the backend of that device");
   OwnedDeviceBuffer buffer;
   OwnedEvent event;
   EXPECT_EQ(outcome(annudf_device_allocate(backend, 8, 0, &buffer)),
-            "usage: annudf_device_allocate: " + who);
-  EXPECT_EQ(outcome(annudf_device_copy(backend, 1, 1, 1, 0)), "usage: annudf_device_copy: " + who);
+            "usage: annudf_device_allocate: " + who + "a CUDA backend");
+  EXPECT_EQ(outcome(annudf_device_copy(backend, 1, 1, 1, 0)),
+            "usage: annudf_device_copy: " + who + "a CUDA backend");
   EXPECT_EQ(outcome(annudf_device_synchronize(backend, 0)),
-            "usage: annudf_device_synchronize: " + who);
-  EXPECT_EQ(outcome(annudf_event_record(backend, 0, &event)), "usage: annudf_event_record: " + who);
+            "usage: annudf_device_synchronize: " + who + "a CUDA backend");
+  EXPECT_EQ(outcome(annudf_event_record(backend, 0, &event)),
+            "usage: annudf_event_record: " + who + "a CUDA backend");
 }
 
 TEST(CApiBackend, NullAndWrongNumbers) {

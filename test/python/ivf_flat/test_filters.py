@@ -226,9 +226,8 @@ def test_refused_when_made():
         ),
         (
             lambda: filters.from_mask(np.ones(1500, bool)) | filters.from_bitset(np.ones(47, np.uint32)),
-            "filters of 1500 and 1504 bits cannot be joined by |; from_bitset takes every bit of its words unless it "
-            "is "
-            "told how many count: n_bits=1500",
+            "filters of 1500 and 1504 bits cannot be joined by |; from_bitset takes every bit of its words, so "
+            "give n_bits=1500",
         ),
         (lambda: bool(filters.from_mask([True])), "a filter is neither true nor false; join filters with &, | and ~"),
     ):

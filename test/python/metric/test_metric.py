@@ -142,7 +142,7 @@ def test_float64_captures_are_told_once(caplog):
     make(np.ones(3)), make(np.ones(3))
     assert [record.getMessage() for record in caplog.records] == [
         "metric wide: capture 'w' is float64, so the metric computes in float64, which is several times slower; "
-        "convert it by .astype(numpy.float32) if that is not meant"
+        "convert it by .astype(numpy.float32) unless that is meant"
     ]
 
 

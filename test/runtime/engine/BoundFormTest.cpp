@@ -250,11 +250,11 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   const QuadraticForm l2 = weightedL2();
   EXPECT_EQ(whyNot(l2, captures), "bound");
   EXPECT_EQ(whyNot(l2, captures, {1, inf}), "the shift is not finite in dimension 1");
-  EXPECT_EQ(whyNot(l2, captures, {1}), "a shift of 1 dims, of 2");
+  EXPECT_EQ(whyNot(l2, captures, {1}), "the shift has 1 dims, not 2");
   EXPECT_EQ(whyNot(l2, Captures({1, inf}, {0, 3}, 1)), "an entry of capture 'w' is not finite");
   std::string why;
   EXPECT_FALSE(bindForm(l2, captures.bound, 0, {}, ANNUDF_ORDER_MIN, &why));
-  EXPECT_EQ(why, "0 dims");
+  EXPECT_EQ(why, "dims is 0; it must be above 0");
   EXPECT_FALSE(bindForm(l2, captures.bound, 3, {}, ANNUDF_ORDER_MIN, &why));
   EXPECT_EQ(why, "it reads entry 2 of capture 'w', which has 2");
   EXPECT_FALSE(bindForm(innerProduct(), captures.bound, 1 << 24, {}, ANNUDF_ORDER_MIN, &why));
@@ -276,8 +276,7 @@ TEST(BoundForm, SaysWhyThereIsNone) {
       form.nodes[1].capture = capture, form.nodes[1].indices = std::move(indices);
     });
   };
-  EXPECT_EQ(entry("w", {{EntryIndex::Kind::Query}}),
-            "capture 'w' has entries of its own for each query");
+  EXPECT_EQ(entry("w", {{EntryIndex::Kind::Query}}), "capture 'w' has one entry a query");
   EXPECT_EQ(entry("w", {{EntryIndex::Kind::Number, 1}}), "bound");
   EXPECT_EQ(entry("w", {{EntryIndex::Kind::Number, 2}}),
             "it reads entry 2 of capture 'w', which has 2");

@@ -304,7 +304,7 @@ TEST_F(IndexFile, CentersBeyondFloat32AreRefusedWhenTheyAreMade) {
       Index::build(params, {rows.data(), 64, 2, ANNUDF_ELEMENT_F32}).save(path);
       (void)Index::load(path);
     });
-    EXPECT_TRUE(error == "NO ERROR" || contains(error, "base: dim "))
+    EXPECT_TRUE(error == "NO ERROR" || contains(error, "base: center "))
         << toString(metric) << ": " << error;
   }
 }

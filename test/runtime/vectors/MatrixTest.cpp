@@ -238,9 +238,9 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }"),
             "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16, bits; convert them to f32");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"),
-            "a.npy: the .npy header promises 12 bytes of data, the file holds 8");
+            "a.npy: the .npy header promises 12 bytes of data, but the file has 8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }"),
-            "a.npy: the .npy header promises 0 bytes of data, the file holds 8");
+            "a.npy: the .npy header promises 0 bytes of data, but the file has 8");
   EXPECT_EQ(
       matrixError("a.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", "")),
       "a.npy: holds vectors of 0 dims");
