@@ -109,9 +109,8 @@ void checkRole(const MetricView &metric) {
   if (metric.artifact.manifest.role == metric.as)
     return;
   const char *what = metric.artifact.manifest.isFilter()
-                         ? " is a filter, which gives no distances; search with a metric, and pass "
-                           "this as the filter"
-                         : " is a metric, not a filter; write an annudf.filter";
+                         ? " gives no distances; search with a metric, and pass this as the filter"
+                         : " gives distances and cannot filter; write an annudf.filter";
   throw Error(ErrorKind::Input, nameOf(metric) + what);
 }
 

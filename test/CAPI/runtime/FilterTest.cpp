@@ -176,12 +176,12 @@ TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &out), ANNUDF_INPUT);
   EXPECT_TRUE(std::regex_match(
       annudf_last_error(),
-      std::regex("metric 'l2' \\(.*\\) is a metric, not a filter; write an annudf.filter")))
+      std::regex("metric 'l2' \\(.*\\) gives distances and cannot filter; write an annudf.filter")))
       << annudf_last_error();
   EXPECT_EQ((annudf_filter *)out, nullptr);
   Found found = foundFor(base, 50);
-  const std::regex refused("filter 'even_rows' \\(.*\\) is a filter, which gives no distances; "
-                           "search with a metric, and pass this as the filter");
+  const std::regex refused("filter 'even_rows' \\(.*\\) gives no distances; search with a metric, "
+                           "and pass this as the filter");
   const auto isRefused = [&](annudf_status status) {
     EXPECT_EQ(status, ANNUDF_INPUT);
     EXPECT_TRUE(std::regex_match(annudf_last_error(), refused)) << annudf_last_error();

@@ -247,7 +247,7 @@ def test_columns_are_refused_by_name(index):
 
     assert extended(None) == ("column 'age' (f32) of the index has no values for the new rows; give one a row")
     two = columns_of(np.arange(2))
-    assert extended({"age": two["age"]}).startswith("column 'group' (i16) of the index is not given")
+    assert extended({"age": two["age"]}).startswith("column 'group' (i16) of the index has no values")
     assert extended(two | {"age": np.zeros(2)}) == "column 'age' is f64, in the index it is f32; convert it first"
     assert extended(two | {"size": np.zeros(2)}) == (
         "column 'size' is not in the index, which has age (f32), group (i16)"
@@ -273,7 +273,7 @@ def test_captures_without_a_column_are_refused(index):
     assert refusal(lambda: in_update.bind(age=ivf_flat.column("float32"))).startswith(
         "capture 'age' is an ivf_flat.column(...)"
     )
-    assert refusal(lambda: ivf_flat.column("complex128")).startswith("dtype is complex128; columns are of bool")
+    assert refusal(lambda: ivf_flat.column("complex128")).startswith("dtype is complex128; columns can be bool")
 
 
 def test_values_that_are_not_finite_are_refused_where_they_are_read():
