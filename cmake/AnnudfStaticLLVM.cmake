@@ -10,9 +10,9 @@ set(ANNUDF_MLIR_LIBS
   MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport)
 # The tools' own libraries are linked by the tools only.
 set(ANNUDF_MLIR_TOOL_LIBS MLIROptLib MLIRTranslateLib MLIRLspServerLib)
-# Of the code generators only the host's.
+# The code generators are the host's and NVPTX.
 llvm_map_components_to_libnames(ANNUDF_LLVM_LIBS
-  analysis bitreader bitwriter core instcombine ipo linker native nativecodegen orcjit passes scalaropts support target targetparser
+  analysis bitreader bitwriter core instcombine ipo linker native nativecodegen nvptxcodegen nvptxdesc nvptxinfo orcjit passes scalaropts support target targetparser
   transformutils)
 
 # libLLVM's system libraries, as archives where there are some. Z3 serves clang's analyzer, which is not linked.

@@ -84,9 +84,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_compile(const char *source, size_t siz
                                                   annudf_artifact **artifact,
                                                   annudf_diagnostics **diagnostics);
 
-/** Text of the dialect of a metric that annudf has by itself: "l2", "euclidean",
- * "inner_product", "l1", "chebyshev", "hamming". It is compiled as any other text, and lives for
- * ever. NULL for another name, and for NULL. */
+/** Text of the dialect of a built-in metric, "l2" for example. It is compiled as any other text,
+ * and lives for ever. NULL for another name, and for NULL. */
 ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric(const char *name);
 /** Their names in alphabetical order; NULL past the last. */
 ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric_name(size_t index);

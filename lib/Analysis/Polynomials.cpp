@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace annudf;
 
 /// Products of captures' entries square by themselves, so their roundings need a limit.
-static constexpr uint32_t kMostRoundings = 1000;
+static constexpr uint32_t kMostRoundings = QuadraticForm::kMostRoundings;
 
 static std::string quoted(const Term &term) {
   return "'" + term.at->getName().getStringRef().str() + "'";

@@ -157,10 +157,9 @@ std::string hex(uint64_t bits) {
 
 PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
-  for (PayloadKind kind :
-       {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
-        PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx, PayloadKind::LinkedCubin,
-        PayloadKind::Ptx})
+  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
+                           PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx,
+                           PayloadKind::LinkedCubin, PayloadKind::Ptx})
     if (text == toString(kind))
       return kind;
   fields.fail("kind", "is " + inQuotes(text) +

@@ -199,7 +199,7 @@ static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_
   for (const std::string &name :
        checkedList(call, fields.elements, fields.element_count, "elements")) {
     if (name.empty())
-      call.refuse("elements has an empty entry; use f32, f16, i8, u8, bf16 or bits");
+      call.refuse("elements has an empty entry; use one of " + tableOf<annudf_element>().listing());
     options.elements.push_back(
         valueOf(call, name.c_str(), ANNUDF_ELEMENT_F32, "an entry of elements"));
   }

@@ -22,6 +22,7 @@
 #include "annudf/Support/Printable.h"
 #include "annudf/Support/Threads.h"
 #include "annudf/Target/LibDevice.h"
+#include "annudf/Target/Nvptx.h"
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -466,14 +467,16 @@ std::string annudf::describeLibNvvm(std::string *searched) {
   return "";
 }
 
-std::string annudf::describeLibDevice(std::string *searched) {
+std::string annudf::describeNvptx(std::string *why) {
+  if (std::string missing = whyNoNvptx(); !missing.empty()) {
+    if (why)
+      *why = missing;
+    return "";
+  }
   auto device = libDevice("");
-  if (device)
-    return "libdevice " + (*device)->getBufferIdentifier().str();
-  std::string why = llvm::toString(device.takeError());
-  if (searched)
-    *searched = why;
-  return "";
+  return "LLVM " LLVM_VERSION_STRING +
+         (device ? ", libdevice " + (*device)->getBufferIdentifier().str()
+                 : ", without math functions: " + llvm::toString(device.takeError()));
 }
 
 const char *annudf::llvmVersion() { return LLVM_VERSION_STRING; }

@@ -147,7 +147,7 @@ struct Options {
                                  llvm::cl::init(ANNUDF_ABI_ID)};
   llvm::cl::opt<std::string> backend{
       "backend", llvm::cl::desc("Who makes PTX: libnvvm, or LLVM's nvptx without a CUDA toolkit"),
-      llvm::cl::init("libnvvm")};
+      llvm::cl::init(ANNUDF_LIBNVVM_NAME)};
   llvm::cl::opt<std::string> symbol{
       "symbol", llvm::cl::desc("Name of the function, where the ABI leaves it to the metric")};
 
@@ -200,9 +200,9 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
     return failure();
   const std::optional<DeviceBackend> backend = parseDeviceBackend(options.backend.getValue());
   if (!backend)
-    return emitError(module.getLoc()) << "--backend=" << options.backend.getValue()
-                                      << ": there is no such backend; there are "
-                                      << kDeviceBackends;
+    return emitError(module.getLoc())
+           << "--backend=" << options.backend.getValue() << ": there is no such backend; there are "
+           << kDeviceBackends;
   if (backend == DeviceBackend::Nvptx) {
     if (kind != DeviceCode::Ptx)
       return emitError(module.getLoc()) << "--backend=nvptx makes PTX; use --annudf-to-ptx";

@@ -71,8 +71,8 @@ TEST(CApiCompiler, MakesPtxWithoutLibNvvm) {
                                  nullptr)),
             "ok");
   EXPECT_NE(textOf(code).find(".target sm_90"), std::string::npos) << textOf(code);
-  EXPECT_EQ(outcome(annudf_lower(kMetric.data(), kMetric.size(), "test.mlir", "ltoir", &lower, &code,
-                                 nullptr)),
+  EXPECT_EQ(outcome(annudf_lower(kMetric.data(), kMetric.size(), "test.mlir", "ltoir", &lower,
+                                 &code, nullptr)),
             "usage: the backend nvptx makes PTX and no LTO-IR");
 }
 

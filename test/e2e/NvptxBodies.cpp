@@ -115,8 +115,8 @@ TEST(NvptxBodies, GiveTheBitsOfLibNvvm) {
         continue;
       const Sample &at = samples[i];
       ADD_FAILURE() << body << ": libNVVM " << expected[i] << ", NVPTX " << actual[i]
-                    << " at acc=" << at.acc << " x=" << at.x << " y=" << at.y
-                    << " dim=" << at.dim << " dims=" << at.dims;
+                    << " at acc=" << at.acc << " x=" << at.x << " y=" << at.y << " dim=" << at.dim
+                    << " dims=" << at.dims;
       ++differing;
       break;
     }

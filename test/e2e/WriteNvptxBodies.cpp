@@ -38,8 +38,7 @@ template <typename T> T expect(llvm::Expected<T> value) {
 
 void link(const Artifact &artifact, int sm, const std::string &path) {
   const Payload &hooks = *artifact.findHooksOfGpu(sm);
-  const auto kind =
-      hooks.kind == PayloadKind::Ptx ? NvJitLink::Kind::Ptx : NvJitLink::Kind::LtoIr;
+  const auto kind = hooks.kind == PayloadKind::Ptx ? NvJitLink::Kind::Ptx : NvJitLink::Kind::LtoIr;
   // By nvcc: nvJitLink drops a kernel that libNVVM itself was given.
   static const std::string kernel = readFile(ANNUDF_EVALUATE_LTOIR, 1 << 20);
   static const std::shared_ptr<const NvJitLink> linker = expect(NvJitLink::load());

@@ -23,9 +23,8 @@ using namespace annudf;
 #ifdef ANNUDF_HAVE_COMPILER
 namespace {
 struct CompileArguments {
-  std::string input, output, builtin, metric, inlineCaptures, reproducer, targetAbi = ANNUDF_ABI_ID,
-                                                                          symbol,
-      deviceBackend = "libnvvm";
+  std::string input, output, builtin, metric, inlineCaptures, reproducer,
+      targetAbi = ANNUDF_ABI_ID, symbol, deviceBackend = ANNUDF_LIBNVVM_NAME;
   std::vector<std::string> archs;
   bool noHost = false, noForm = false, quiet = false;
 };

@@ -50,15 +50,11 @@ static Finding inspectLibrary(const char *part, const char *usedFor,
     return {part, false, searched, usedFor}; // A sentence, with every place and what to install.
   return {part, true, detail, usedFor};
 }
-static Finding inspectNvptx() {
-  std::string searched, libDevice = describeLibDevice(&searched);
-  return {"NVPTX", true,
-          std::string(ANNUDF_LLVM_VERSION) +
-              (libDevice.empty() ? ", without math functions: " + searched : ", " + libDevice),
-          "PTX for GPUs without a CUDA toolkit (compile --device-backend nvptx)"};
-}
 static void addCudaCompilers(std::vector<Finding> &findings) {
-  findings.push_back(inspectNvptx());
+  findings.push_back(inspectLibrary("NVPTX",
+                                    "PTX for GPUs without a CUDA toolkit, by "
+                                    "compile --device-backend nvptx",
+                                    describeNvptx));
   findings.push_back(inspectLibrary("libNVVM", "LTO-IR and PTX for GPUs", describeLibNvvm));
   findings.push_back(inspectLibrary("NVRTC", "metrics written as CUDA source", describeNvrtc));
 }

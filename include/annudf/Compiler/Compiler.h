@@ -97,8 +97,8 @@ std::string lowerMetric(const std::string &source, const std::string &origin, St
 std::string describeLibNvvm(std::string *searched = nullptr);
 
 /// "22.1.8"
-/// The same of libdevice, which math functions of the backend nvptx come from.
-std::string describeLibDevice(std::string *searched = nullptr);
+/// The same of LLVM's NVPTX backend, with the libdevice that its math functions come from.
+std::string describeNvptx(std::string *why = nullptr);
 
 const char *llvmVersion();
 

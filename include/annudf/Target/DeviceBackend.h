@@ -19,13 +19,16 @@ enum class DeviceBackend {
   Nvptx,   ///< LLVM's backend: PTX, which the scan calls. Needs no CUDA toolkit.
 };
 
+#define ANNUDF_LIBNVVM_NAME "libnvvm"
+#define ANNUDF_NVPTX_NAME "nvptx"
+
 /// All names, for messages.
-inline constexpr const char *kDeviceBackends = "libnvvm, nvptx";
+inline constexpr const char *kDeviceBackends = ANNUDF_LIBNVVM_NAME ", " ANNUDF_NVPTX_NAME;
 
 inline std::optional<DeviceBackend> parseDeviceBackend(std::string_view name) {
-  if (name == "libnvvm")
+  if (name == ANNUDF_LIBNVVM_NAME)
     return DeviceBackend::LibNvvm;
-  if (name == "nvptx")
+  if (name == ANNUDF_NVPTX_NAME)
     return DeviceBackend::Nvptx;
   return std::nullopt;
 }

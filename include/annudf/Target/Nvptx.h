@@ -25,6 +25,9 @@ namespace annudf {
 /// \param sm  as supportedSmVersions().
 llvm::Expected<std::string> compileByNvptx(std::unique_ptr<llvm::Module> module, int sm);
 
+/// Whether this LLVM has the backend: empty, or why not.
+std::string whyNoNvptx();
+
 } // namespace annudf
 
 #endif // ANNUDF_TARGET_NVPTX_H

@@ -38,7 +38,7 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 namespace {
 
-Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Triple &triple, int sm) {
+Expected<const Target *> findTarget(const Triple &triple) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -50,11 +50,18 @@ Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Triple &triple,
   const Target *target = TargetRegistry::lookupTarget(triple, why);
   if (!target)
     return createStringError(inconvertibleErrorCode(), "LLVM has no NVPTX backend: " + why);
+  return target;
+}
+
+Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Triple &triple, int sm) {
+  auto target = findTarget(triple);
+  if (!target)
+    return target.takeError();
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict; // The lowering has fused what it may.
   return std::unique_ptr<TargetMachine>(
-      target->createTargetMachine(triple, "sm_" + std::to_string(sm), /*Features=*/"", options,
-                                  std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
+      (*target)->createTargetMachine(triple, "sm_" + std::to_string(sm), /*Features=*/"", options,
+                                     std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
 /// Roundings that libNVVM has as functions of libdevice and NVPTX as instructions, exact in both.
@@ -122,6 +129,11 @@ void optimise(Module &module, TargetMachine &target) {
 }
 
 } // namespace
+
+std::string annudf::whyNoNvptx() {
+  auto target = findTarget(Triple("nvptx64-nvidia-cuda"));
+  return target ? "" : toString(target.takeError());
+}
 
 Expected<std::string> annudf::compileByNvptx(std::unique_ptr<Module> module, int sm) {
   auto target = makeTargetMachine(module->getTargetTriple(), sm);

@@ -380,6 +380,9 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
   std::set<std::string> names, kernels;
   for (const CudaFamily *family : families()) {
     EXPECT_TRUE(names.insert(family->name()).second);
+    // In C's statistics a longer name would be cut.
+    EXPECT_LT(std::string_view(family->name()).size(),
+              sizeof(annudf_ivf_flat_search_stats::family));
     for (const ScanEntry &entry : family->entries())
       kernels.insert(entry.kernel);
   }

@@ -313,7 +313,7 @@ TEST(CudaLink, NamesTheArchitecturesThatArePresent) {
   artifact.payloads.push_back(artifact.payloads[0]);
   artifact.payloads[1].sm = 100;
   EXPECT_EQ(refusal(artifact, ErrorKind::Input, 80),
-            "metric 'l2' has no LTO-IR for sm_80; it has sm_90, sm_100: compile it with "
+            "metric 'l2' has no GPU code for sm_80; it has sm_90, sm_100: compile it with "
             "--arch=sm_80 or older");
   artifact.payloads.clear();
   EXPECT_TRUE(contains(refusal(artifact, ErrorKind::Input), "it has none"));

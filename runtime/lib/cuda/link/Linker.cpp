@@ -262,13 +262,9 @@ private:
   nvJitLinkHandle handle_ = nullptr;
 };
 
-nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name);
-
 /// Fragments are trusted input, but not blindly: nvJitLink crashes on some garbage.
-nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
+nvJitLinkInputType typeOfLtoIr(const Payload &payload, const std::string &name) {
   const std::string_view bytes = payload.bytes;
-  if (payload.kind == PayloadKind::Ptx)
-    return typeOfLinked(payload, name);
   if (bytes.size() > 16 && bytes.substr(0, 4) == "\xED"
                                                  "CN\x7F")
     return NVJITLINK_INPUT_LTOIR;
@@ -286,8 +282,8 @@ nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
                   ", LTO-IR with ed 43 4e 7f");
 }
 
-/// The same of code of somebody else; the compiler, or whoever made the artifact, has looked at it.
-nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name) {
+/// Code of any kind, linked code too, which was checked when the artifact was made.
+nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
   const std::string_view bytes = payload.bytes;
   const auto refuse = [&](const char *what) {
     throw Error(ErrorKind::Input, name + ": the " + toString(payload.kind) + " payload for " +
@@ -311,7 +307,7 @@ nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name)
   case PayloadKind::MlirBytecode:
     break;
   }
-  return typeOf(payload, name);
+  return typeOfLtoIr(payload, name);
 }
 
 void checkNotNewer(const Producer &producer, const std::string &what) {
@@ -380,7 +376,8 @@ std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target
   const Manifest &manifest = artifact.manifest;
   const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
   const Payload *payload = artifact.findHooksOfGpu(target.sm);
-  if (!payload || payload->kind != PayloadKind::LtoIr || target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
+  if (!payload || payload->kind != PayloadKind::LtoIr || target.sm < 90 || manifest.isFilter() ||
+      bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
       std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
                   [](const Payload &payload) { return payload.isLinked(); }) ||
       (target.entry.source == ScanSource::Packed && !hasBitProducts(target.sm)) ||
@@ -459,7 +456,7 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
     for (const Payload &candidate : artifact.payloads)
       if (candidate.isHooksOfGpu())
         present += (present.empty() ? "" : ", ") + candidate.arch();
-    throw Error(ErrorKind::Input, name + " has no LTO-IR for sm_" + std::to_string(sm) +
+    throw Error(ErrorKind::Input, name + " has no GPU code for sm_" + std::to_string(sm) +
                                       "; it has " + (present.empty() ? "none" : present) +
                                       ": compile it with --arch=sm_" + std::to_string(sm) +
                                       " or older");
@@ -489,7 +486,7 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
   link.add(type, payload->bytes, manifest.noun());
   for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
     if (linked.isLinked())
-      link.add(typeOfLinked(linked, name), linked.bytes, "linked code");
+      link.add(typeOf(linked, name), linked.bytes, "linked code");
   for (const Part &part : partsOf(manifest, payload->bytes.size(), target))
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
   return took(link.finish());
