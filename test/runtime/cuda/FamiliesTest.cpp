@@ -8,6 +8,8 @@
 
 #include "Workloads.h"
 
+#include "annudf-c/IvfFlat.h"
+
 #include "Support/TestFiles.h"
 
 #include <algorithm>
