@@ -54,10 +54,6 @@ typedef struct annudf_capture_value {
 typedef struct annudf_captures_options {
   size_t size;              /**< sizeof(annudf_captures_options).                            */
   int32_t allow_non_finite; /**< Not 0: also inf and NaN.                                    */
-  /** For annudf_captures_bind_index. Not 0: the metric reads the number of a row as the index of
-   * captures and for nothing else, as "properties" of its source may say (annudf_lower). Kernels
-   * then read columns in the order of the rows in memory. Results are wrong if it does more. */
-  int32_t row_only_indexes;
 } annudf_captures_options;
 
 /** Values of all captures of a metric, checked and bound. */

@@ -190,6 +190,7 @@ std::string faultOfFilter(const MetricDescriptor &m) {
   plain.name = m.name;
   plain.dims = m.dims;
   plain.captures = m.captures;
+  plain.rowOnlyIndexes = m.rowOnlyIndexes;
   return m == plain ? "" : "is a filter, but its descriptor has what only a metric has";
 }
 
@@ -258,6 +259,12 @@ bool MetricDescriptor::has(annudf_hook hook) const {
   return std::find(hooks.begin(), hooks.end(), hook) != hooks.end();
 }
 
+bool MetricDescriptor::hasRowCaptures() const {
+  return std::any_of(captures.begin(), captures.end(), [](const CaptureInfo &capture) {
+    return !capture.extents.empty() && boundBy(capture.extents[0].kind) == ExtentBound::Rows;
+  });
+}
+
 uint64_t featuresOf(const MetricDescriptor &metric) {
   uint64_t features = 0;
 #define FEATURE(NAME, BIT, SPELLING, SINCE)                                                        \
@@ -317,14 +324,22 @@ static void encodeCaptures(Encoder &encoder, const MetricDescriptor &metric) {
   }
 }
 
+static void encodeRowOnlyIndexes(Encoder &encoder, const MetricDescriptor &metric) {
+  if (!metric.rowOnlyIndexes)
+    return;
+  encoder.list(1);
+  encoder.text("row_only_indexes");
+}
+
 /// What the code of a filter relies on.
 static std::string encodeFilter(const MetricDescriptor &filter) {
   Encoder encoder;
-  encoder.list(4);
+  encoder.list(4u + filter.rowOnlyIndexes);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(filter.role));
   encoder.number(static_cast<uint32_t>(filter.dims));
   encodeCaptures(encoder, filter);
+  encodeRowOnlyIndexes(encoder, filter);
   return encoder.take();
 }
 
@@ -333,7 +348,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     return encodeFilter(metric);
   Encoder encoder;
   encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
-               metric.form.has_value());
+               metric.form.has_value() + metric.rowOnlyIndexes);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -373,6 +388,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.text("form");
     encoder.item(toCbor(formToFields(*metric.form)));
   }
+  encodeRowOnlyIndexes(encoder, metric);
   return encoder.take();
 }
 
@@ -412,6 +428,8 @@ std::string faultOf(const MetricDescriptor &m) {
                     [&](const CaptureInfo &other) { return other.name == capture->name; }))
       return "capture " + inQuotes(capture->name) + " is declared twice";
   }
+  if (m.rowOnlyIndexes && !m.hasRowCaptures())
+    return "manifest field 'row_only_indexes' is true, but no capture has an entry a row";
   return "";
 }
 

@@ -72,6 +72,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("captures", join(m.captures, [](const CaptureInfo &capture) {
          return capture.name + ": " + typeText(capture);
        }));
+  if (m.rowOnlyIndexes)
+    line("row", "only indexes captures");
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);

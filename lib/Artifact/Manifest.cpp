@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <tuple>
 
 namespace annudf {
@@ -68,10 +69,20 @@ public:
 
   bool has(const char *field) const { return map_->contains(field); }
 
+  /// A field that is true, or absent. `without` is what has no such field.
+  bool flag(const char *field, const std::string &without) const {
+    const bool *value = has(field) ? get(field).as<bool>() : nullptr;
+    if (has(field) && (!value || !*value))
+      fail(field, "must be true; " + without + " has no such field");
+    return has(field);
+  }
+
   /// Nothing else may stand in the map: what this annudf does not know, it does not ignore.
-  void allow(std::initializer_list<std::string_view> known) const {
+  void allow(std::initializer_list<std::string_view> known,
+             std::span<const std::string_view> too = {}) const {
     for (const auto &[field, value] : *map_)
-      if (std::find(known.begin(), known.end(), field) == known.end())
+      if (std::find(known.begin(), known.end(), field) == known.end() &&
+          std::find(too.begin(), too.end(), field) == too.end())
         fail(printable(std::string_view(field).substr(0, 60)), "is none that this annudf knows");
   }
 
@@ -366,6 +377,8 @@ Map manifestToFields(const Artifact &artifact) {
   }
   if (m.form)
     fields["form"] = formToFields(*m.form);
+  if (m.rowOnlyIndexes)
+    fields["row_only_indexes"] = true;
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -376,12 +389,7 @@ static PackedSum packedFromFields(const Fields &fields) {
   fields.allow({"term", "negated", "dims"});
   PackedSum packed;
   packed.term = fields.choice<annudf_packed_term>("term");
-  if (fields.has("negated")) {
-    const bool *value = fields.get("negated").as<bool>();
-    if (!value || !*value)
-      fields.fail("negated", "must be true; a sum that is added has no such field");
-    packed.negated = true;
-  }
+  packed.negated = fields.flag("negated", "a sum that is added");
   const Fields dims = fields.map("dims");
   for (const TableRow &row : tableOf<annudf_element>().rows)
     if (row.since != TableRow::kReserved && dims.has(row.spelling))
@@ -397,22 +405,25 @@ static PackedSum packedFromFields(const Fields &fields) {
   return packed;
 }
 
+/// Fields of metrics and filters.
+constexpr std::string_view kOfBoth[] = {"abi",      "features",        "name",  "dims",
+                                        "captures", "source",          "tools", "verified",
+                                        "payloads", "row_only_indexes"};
+
 /// What a manifest says of its metric or filter, its name, dims and captures left out.
 static void roleFromFields(const Fields &fields, Manifest &m) {
+  m.rowOnlyIndexes = fields.flag("row_only_indexes", "what uses the number of a row otherwise");
   if (fields.has("role")) {
     m.role = fields.choice<annudf_role>("role");
     if (!m.isFilter())
       fields.fail("role", std::string("is '") + toString(m.role) +
                               "', which a metric has without saying so");
-    fields.allow({"abi", "features", "name", "role", "dims", "captures", "source", "tools",
-                  "verified", "payloads"});
+    fields.allow({"role"}, kOfBoth);
     return;
   }
-  fields.allow({"abi",          "features",    "name",         "order",    "coarse",
-                "coarse_order", "accumulator", "compute_type", "numerics", "elements",
-                "dims",         "hooks",       "captures",     "fields",   "missing_values",
-                "packed",       "form",        "source",       "tools",    "verified",
-                "payloads"});
+  fields.allow({"order", "coarse", "coarse_order", "accumulator", "compute_type", "numerics",
+                "elements", "hooks", "fields", "missing_values", "packed", "form"},
+               kOfBoth);
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
@@ -429,12 +440,7 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
     if (m.fields.empty())
       fields.fail("fields", "is empty; an accumulator of one word has no such field");
   }
-  if (fields.has("missing_values")) {
-    const bool *value = fields.get("missing_values").as<bool>();
-    if (!value || !*value)
-      fields.fail("missing_values", "must be true; a metric that takes none has no such field");
-    m.missingValues = true;
-  }
+  m.missingValues = fields.flag("missing_values", "a metric that takes none");
   if (fields.has("packed"))
     m.packed = packedFromFields(fields.map("packed"));
   if (fields.has("form"))

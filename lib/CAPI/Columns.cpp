@@ -74,10 +74,8 @@ annudf_status annudf_captures_bind_index(const annudf_artifact *artifact,
     const IndexUse use(call, *index, IndexUse::Kind::Shared);
     const runtime::Index &of = index->value;
     const runtime::ColumnTypes columns = runtime::columnTypes(of);
-    runtime::BoundCaptures made = runtime::BoundCaptures::bindViews(
+    *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
         artifact->value.manifest, {of.dims(), of.rowExtent(), queries}, bound,
-        chosen.allow_non_finite != 0, &columns);
-    made.setRowOnlyIndexes(chosen.row_only_indexes != 0);
-    *captures = new annudf_captures{std::move(made)};
+        chosen.allow_non_finite != 0, &columns)};
   });
 }

@@ -8,7 +8,7 @@
 
 #include "Manifest.h"
 
-#include "annudf/Analysis/Forms.h"
+#include "annudf/Analysis/ProvedFacts.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Support/Printable.h"
 
@@ -21,8 +21,7 @@ using namespace annudf::ir;
 Manifest annudf::compiler::makeManifest(UdfOpInterface udf, const CodeTarget &target) {
   Manifest manifest;
   static_cast<MetricDescriptor &>(manifest) = describe(udf);
-  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
-    manifest.form = formOf(metric, target);
+  ProvedFacts::of(udf, target).addTo(manifest);
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   if (auto place = udf.getLoc()->findInstanceOf<FileLineColLoc>()) {

@@ -10,6 +10,7 @@
 
 #include "annudf/Analysis/Forms.h"
 #include "annudf/Analysis/Properties.h"
+#include "annudf/Analysis/RowUses.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -41,21 +42,6 @@ static const char *keyOf(Property property) {
 
 /// Names come from sources of other people.
 static json::Value textOf(const std::string &text) { return json::fixUTF8(text); }
-
-/// Whether the id of a row is nothing but the index of captures with an entry a row: of rows with
-/// other ids, and captures with their entries, the results are the same.
-static bool rowOnlyIndexes(ir::UdfOpInterface udf) {
-  bool isOnly = true;
-  udf->getParentOp()->walk([&](ir::IndexOp index) { // Helpers may read it, too.
-    if (index.getKind() == ir::ScanIndex::Row)
-      isOnly &= llvm::all_of(index->getUses(), [](OpOperand &use) {
-        auto load = dyn_cast<ir::LoadOp>(use.getOwner());
-        return load && load.getCapture().getType().getExtents().front() ==
-                           ir::CaptureType::kRow; // Which no other axis can be (C9).
-      });
-  });
-  return isOnly;
-}
 
 namespace {
 

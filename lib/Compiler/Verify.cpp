@@ -67,6 +67,7 @@ private:
     field("missing_values", word(a.missingValues), word(b.missingValues));
     field("packed", packedText(a.packed), packedText(b.packed));
     field("form", formText(a.form), formText(b.form));
+    field("row_only_indexes", word(a.rowOnlyIndexes), word(b.rowOnlyIndexes));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };

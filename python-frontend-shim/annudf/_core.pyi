@@ -302,7 +302,7 @@ def add_columns(index: Index, ids_address: int | None, columns: Mapping[str, tup
 def columns_of(index: Index) -> list[tuple[str, str]]:
     """Names and dtypes of an index's columns."""
 
-def bind_index(artifact: Artifact, index: Index, values: Mapping[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = 0, row_only_indexes: bool = False) -> Captures:
+def bind_index(artifact: Artifact, index: Index, values: Mapping[str, tuple[str, Sequence[int], bytes | tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = 0) -> Captures:
     """
     As Captures.bind; captures of rows without a value read the index's columns, in the order of its rows where the metric's row is nothing but their index.
     """

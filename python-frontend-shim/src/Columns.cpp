@@ -85,11 +85,11 @@ static std::vector<std::pair<std::string, std::string>> columnsOf(const Index &i
 }
 
 static Captures bindIndex(const Artifact &artifact, const Index &index, const Values &values,
-                          bool allowNonFinite, int64_t queries, bool rowOnlyIndexes) {
+                          bool allowNonFinite, int64_t queries) {
   const NamedValues list(values);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
-    const annudf_captures_options options = {sizeof options, allowNonFinite, rowOnlyIndexes};
+    const annudf_captures_options options = {sizeof options, allowNonFinite};
     return annudf_captures_bind_index(artifact.handle.get(), index.handle.get(), queries,
                                       list.data(), list.size(), &options, &captures);
   });
@@ -108,13 +108,11 @@ void addColumns(nb::module_ &module) {
   module.def("columns_of", &columnsOf, "index"_a, "Names and dtypes of an index's columns.");
   module.def(
       "bind_index", &bindIndex, "artifact"_a, "index"_a, "values"_a, "allow_non_finite"_a = false,
-      "queries"_a = 0, "row_only_indexes"_a = false,
+      "queries"_a = 0,
       nb::sig("def bind_index(artifact: Artifact, index: Index, values: "
               "collections.abc.Mapping[str, tuple[str, collections.abc.Sequence[int], bytes | "
               "tuple[int, int, int, object], str]], allow_non_finite: bool = False, queries: int = "
-              "0, row_only_indexes: bool = "
-              "False) "
-              "-> Captures"),
+              "0) -> Captures"),
       "As Captures.bind; captures of rows without a value read the index's columns, in the "
       "order of its rows where the metric's row is nothing but their index.");
 }

@@ -28,9 +28,9 @@ LIT = ROOT / "test" / "lit" / "Transforms"
 ARCHIVE = "lib/Analysis/libAnnudfAnalysis.a"
 SEARCH, PASS = "annudf_properties_tests", "annudf-opt"
 
-P, E, S, T, A, C, J, F, Z, H, N = (
+P, E, S, T, A, C, J, F, Z, H, N, R = (
     f"{name}.cpp"
-    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Choices", "Means")
+    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Choices", "Means", "RowUses")
 )  # fmt: skip
 #: (file, what stands there, what is put there)
 RULES = [
@@ -220,6 +220,11 @@ RULES = [
     ),
     (A, "choice->isLarger ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
     (A, "    if (choice->keepsNaN)\n", "    if (true)\n"),
+    # Rows that only index.
+    (R, "  return load && load.getCapture()", "  return !load || load.getCapture()"),
+    (R, ".getExtents().front() == CaptureType::kRow", ".getExtents().front() <= 0"),
+    (R, " && llvm::all_of(graph.reachableFrom(udf), rowOnlyIndexesIn)", ""),
+    (R, "  return rowOnlyIndexesIn(udf) && ", "  return "),
     # Three fields.
     (F, "      if (types.size() > 1 && form.initial != 0)\n", "      if (false)\n"),
     (F, "isOnly(sum->exact, power) && isOnly(sum->size, power)", "isOnly(sum->exact, power)"),

@@ -271,6 +271,7 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32}; },
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32}; },
       [](auto &m) { m.missingValues = true; },
+      [](auto &m) { m.rowOnlyIndexes = true; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_I8, 9}}}; },
@@ -346,6 +347,25 @@ TEST(Descriptor, MissingValues) {
   metric.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
   EXPECT_EQ(faultOf(metric),
             "manifest field 'missing_values' is true, but no element type of the metric has NaN");
+}
+
+// At the end of both contracts, and only where it says something.
+TEST(Descriptor, RowsThatOnlyIndex) {
+  MetricDescriptor metric = test::smallArtifact().manifest, filter;
+  filter.role = ANNUDF_ROLE_FILTER;
+  filter.name = "f";
+  for (MetricDescriptor *one : {&metric, &filter}) {
+    one->rowOnlyIndexes = true;
+    EXPECT_EQ(faultOf(*one),
+              "manifest field 'row_only_indexes' is true, but no capture has an entry a row");
+    one->captures = {{"age", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}}};
+    EXPECT_EQ(faultOf(*one), "");
+    json with = json::from_cbor(encodeContract(*one));
+    EXPECT_EQ(with.back(), json::array({"row_only_indexes"}));
+    one->rowOnlyIndexes = false;
+    with.erase(with.size() - 1);
+    EXPECT_EQ(json::from_cbor(encodeContract(*one)), with);
+  }
 }
 
 TEST(Descriptor, Faults) {

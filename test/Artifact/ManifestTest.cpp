@@ -231,6 +231,27 @@ TEST(Manifest, AFilter) {
             "m: says feature bits 0x2, its filter needs 0x22");
 }
 
+TEST(Manifest, RowsThatOnlyIndex) {
+  Artifact artifact = test::smallArtifact();
+  Manifest &m = artifact.manifest;
+  m.captures.push_back({"age", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}});
+  m.abiMinor = 1;
+  EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("row_only_indexes"));
+  EXPECT_FALSE(contains(manifestToText(artifact, "m"), "\n  row "));
+  m.rowOnlyIndexes = true;
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest, m);
+  EXPECT_EQ(test::bodyOf(bytes)["manifest"]["row_only_indexes"], true);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "\n  row           only indexes captures\n"));
+  for (const json &wrong : {json(false), json(1)}) {
+    json body = test::bodyOf(bytes);
+    body["manifest"]["row_only_indexes"] = wrong;
+    EXPECT_EQ(errorOf([&] { (void)parseArtifact(test::seal(body), "m"); }),
+              "m: manifest field 'row_only_indexes' must be true; what uses the number of a row "
+              "otherwise has no such field");
+  }
+}
+
 TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([](json &m) { m["order"] = "best"; }),
             "m: manifest field 'order' is 'best', it must be one of min, max");

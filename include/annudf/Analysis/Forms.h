@@ -32,11 +32,6 @@ struct FormProof {
 };
 FormProof proveForm(ir::MetricOp metric);
 
-/// The form alone, if the target wants it told.
-inline std::optional<QuadraticForm> formOf(ir::MetricOp metric, const CodeTarget &target) {
-  return target.form ? proveForm(metric).form : std::nullopt;
-}
-
 } // namespace annudf
 
 #endif // ANNUDF_ANALYSIS_FORMS_H

@@ -63,7 +63,8 @@ struct PackedSum {
 };
 
 /// What a metric is: all that a scan relies on, and the name that messages call it. Or what a
-/// filter is, by its role: that has a name, dims and captures, everything else at its default.
+/// filter is, by its role: that has a name, dims, captures and what rows index, everything else at
+/// its default.
 struct MetricDescriptor {
   annudf_role role = ANNUDF_ROLE_SCAN;
   std::string name;
@@ -81,6 +82,9 @@ struct MetricDescriptor {
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
   std::optional<PackedSum> packed;          ///< Where it is proved.
   std::optional<QuadraticForm> form;        ///< Where it is proved.
+  /// Whether the number of a row is proved to be nothing but the index of captures with an entry a
+  /// row; false without such captures.
+  bool rowOnlyIndexes = false;
 
   bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
   /// "metric" or "filter", for messages.
@@ -92,6 +96,8 @@ struct MetricDescriptor {
   HookWidths hookWidths() const;
   bool accepts(annudf_element element) const;
   bool has(annudf_hook hook) const;
+  /// Whether a capture has an entry a row.
+  bool hasRowCaptures() const;
   bool operator==(const MetricDescriptor &) const = default;
 };
 

@@ -279,18 +279,13 @@ inline std::vector<annudf_capture_value> to_c(std::span<const capture_value> val
 }
 
 /// Null where the artifact has no captures and no values were given.
-/// \param row_only_indexes  bool(): asked where columns are read.
-template <class RowOnlyIndexes>
-captures_owner bind_captures(const artifact &to, std::span<const capture_value> values,
-                             const searched &rows, bool allow_non_finite,
-                             const RowOnlyIndexes &row_only_indexes) {
+inline captures_owner bind_captures(const artifact &to, std::span<const capture_value> values,
+                                    const searched &rows, bool allow_non_finite) {
   if (values.empty() && annudf_artifact_get(to.c())->capture_count == 0)
     return nullptr;
   const std::int64_t queries = queries_of(to, values);
-  annudf_captures_options options = {sizeof options, allow_non_finite, 0};
+  const annudf_captures_options options = {sizeof options, allow_non_finite};
   const bool by_columns = rows.index && reads_columns(to, values);
-  if (by_columns)
-    options.row_only_indexes = row_only_indexes();
   // Each search checks by itself that there are enough rows, so any number is right here.
   const annudf_extents extents = {sizeof extents, rows.dims, 1, queries};
   const std::vector<annudf_capture_value> list = to_c(values);

@@ -79,11 +79,6 @@ public:
     return {annudf_buffer_data(code), annudf_buffer_size(code)};
   }
   const std::string &text() const noexcept { return text_; }
-  /// Whether the number of a row is known to be nothing but the index of captures: of text alone.
-  bool row_only_indexes() const {
-    return kind_ == kind::text &&
-           lower("properties", "").find("\"row_only_indexes\":true") != std::string::npos;
-  }
   /// Names of the captures, in the order of their declaration. Text that was not compiled yet is
   /// verified for it, once.
   const std::vector<std::string> &captures() {
@@ -170,8 +165,7 @@ public:
     }
     const std::int32_t target = target_of(on);
     annudf::v0::artifact code = definition_->artifact_for(target);
-    captures_owner bound = bind_captures(code, values_, rows, options_.allow_non_finite,
-                                         [&] { return definition_->row_only_indexes(); });
+    captures_owner bound = bind_captures(code, values_, rows, options_.allow_non_finite);
     auto made =
         std::make_shared<const entry>(entry{target, dims, std::move(code), std::move(bound)});
     if (prepared_.size() == most_prepared)

@@ -102,8 +102,7 @@ static LogicalResult inlineHelpers(UdfOpInterface metric, const CallGraph &graph
 
 FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, StringRef name,
                                                           const TargetInfo &target,
-                                                          std::string &given,
-                                                          std::optional<QuadraticForm> *form) {
+                                                          std::string &given, ProvedFacts *facts) {
   FailureOr<UdfOpInterface> metric = selectMetric(module, name, target);
   if (failed(metric))
     return failure();
@@ -114,8 +113,8 @@ FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, Strin
   CallGraph graph(module);
   if (failed(checkHelpers(module, graph, target)))
     return failure();
-  if (auto scan = dyn_cast<MetricOp>(metric->getOperation()); scan && form)
-    *form = formOf(scan, target.code);
+  if (facts && !isa<FunctionOp>(metric->getOperation()))
+    *facts = ProvedFacts::of(*metric, target.code);
   if (failed(inlineHelpers(*metric, graph, target)))
     return failure();
   for (func::FuncOp helper : llvm::to_vector(module.getOps<func::FuncOp>()))

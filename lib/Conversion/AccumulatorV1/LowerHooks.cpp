@@ -44,14 +44,13 @@ FunctionType typeFor(Builder &builder, std::type_identity<Result(Parameters...)>
 class HookBuilder {
 protected:
   HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts,
-              const std::optional<QuadraticForm> &form = {})
+              const ProvedFacts &facts)
       : module(module), udf(udf), target(target), counts(counts),
-        builder(udf.getLoc(), module.getContext()), descriptor(describeWith(udf, form)) {}
+        builder(udf.getLoc(), module.getContext()), descriptor(describeWith(udf, facts)) {}
 
-  static MetricDescriptor describeWith(UdfOpInterface udf,
-                                       const std::optional<QuadraticForm> &form) {
+  static MetricDescriptor describeWith(UdfOpInterface udf, const ProvedFacts &facts) {
     MetricDescriptor descriptor = describe(udf);
-    descriptor.form = form;
+    facts.addTo(descriptor);
     return descriptor;
   }
 
@@ -85,8 +84,9 @@ protected:
 /// The two functions of a filter.
 class FilterLowering : HookBuilder {
 public:
-  FilterLowering(ModuleOp module, FilterOp filter, const TargetInfo &target, LoweringCounts &counts)
-      : HookBuilder(module, filter, target, counts), filter(filter) {}
+  FilterLowering(ModuleOp module, FilterOp filter, const ProvedFacts &facts,
+                 const TargetInfo &target, LoweringCounts &counts)
+      : HookBuilder(module, filter, target, counts, facts), filter(filter) {}
 
   LogicalResult run() {
     LogicalResult result = success();
@@ -125,9 +125,9 @@ private:
 /// Builds the functions of one metric.
 class HookLowering : HookBuilder {
 public:
-  HookLowering(ModuleOp module, MetricOp metric, const std::optional<QuadraticForm> &form,
-               const TargetInfo &target, LoweringCounts &counts)
-      : HookBuilder(module, metric, target, counts, form), metric(metric),
+  HookLowering(ModuleOp module, MetricOp metric, const ProvedFacts &facts, const TargetInfo &target,
+               LoweringCounts &counts)
+      : HookBuilder(module, metric, target, counts, facts), metric(metric),
         fields(metric.getAccumulatorTypes()), compute(metric.getComputeType()),
         widths(descriptor.hookWidths()) {}
 
@@ -305,12 +305,12 @@ SmallVector<Value> annudf::lowering::cloneBody(OpBuilder &builder, HookOpInterfa
 
 /// By what it is. No default: what is none of these is no UdfOpInterface that is known here.
 static LogicalResult lowerUdf(ModuleOp module, UdfOpInterface udf, StringRef name,
-                              const std::optional<QuadraticForm> &form, const TargetInfo &target,
+                              const ProvedFacts &facts, const TargetInfo &target,
                               LoweringCounts &counts) {
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
-    return HookLowering(module, metric, form, target, counts).run();
+    return HookLowering(module, metric, facts, target, counts).run();
   if (auto filter = dyn_cast<FilterOp>(udf.getOperation()))
-    return FilterLowering(module, filter, target, counts).run();
+    return FilterLowering(module, filter, facts, target, counts).run();
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
     return lowerFunction(module, function, name, target, counts);
   return udf->emitOpError() << target.passName << ": has no lowering";
@@ -320,8 +320,8 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts,
                                            std::string &exported) {
   std::string given;
-  std::optional<QuadraticForm> form;
-  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &form);
+  ProvedFacts facts;
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &facts);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
   fuseProducts(module, target); // Before anything that only one target does.
@@ -340,7 +340,7 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     return (*udf)->emitOpError() << target.passName << ": binds " << counts.slots
                                  << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
                                  << " slots";
-  if (failed(lowerUdf(module, *udf, given, form, target, counts)))
+  if (failed(lowerUdf(module, *udf, given, facts, target, counts)))
     return failure();
   if (isa<FunctionOp>(udf->getOperation()))
     exported = given;

@@ -16,7 +16,7 @@
 #ifndef ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H
 #define ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H
 
-#include "annudf/Analysis/Forms.h"
+#include "annudf/Analysis/ProvedFacts.h"
 #include "annudf/Conversion/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -53,10 +53,10 @@ struct HookArguments {
 /// Leaves in the module the metric called `name` (empty: the only one) alone, with its
 /// helpers inlined and under a name that no function of the ABI has.
 /// \param given  what it was called.
-/// \param form  gets what is proved of it as it was written, if the target wants it told.
+/// \param facts  what is proved of it as it was written, and the target wants told.
 mlir::FailureOr<ir::UdfOpInterface> isolateMetric(mlir::ModuleOp module, llvm::StringRef name,
                                                   const TargetInfo &target, std::string &given,
-                                                  std::optional<QuadraticForm> *form = nullptr);
+                                                  ProvedFacts *facts = nullptr);
 
 /// Replaces the metric called `name` (empty: the only one) by functions of the ABI
 /// and removes all other metrics.

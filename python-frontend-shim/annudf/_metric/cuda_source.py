@@ -76,7 +76,7 @@ class CudaSourceDefinition(Definition):
     @functools.cached_property
     def properties(self) -> Properties:
         """Nothing: its source is not read by what proves."""
-        return recorded_in(self._name, None, f"CUDA source of '{self._name}'", verified=False)
+        return recorded_in(self._name, {}, f"CUDA source of '{self._name}'", verified=False)
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         wanted = tuple(targets)

@@ -369,7 +369,7 @@ class _Manifest:
         self.coarse = str(fields.get("coarse", "l2"))
         self.missing_values = bool(fields.get("missing_values", False))
         self.elements = tuple(map(str, fields.get("elements", DTYPE_OF_ELEMENT)))
-        self.form: Mapping[str, Any] | None = fields.get("form")
+        self.proved: Mapping[str, Any] = {key: fields[key] for key in ("form", "row_only_indexes") if key in fields}
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
             self.captures[capture["name"]] = CaptureType(cast(Any, capture["element"]), tuple(capture["extents"]))
@@ -482,7 +482,7 @@ class ArtifactDefinition(_ManifestDefinition):
     @functools.cached_property
     def properties(self) -> Properties:
         """What its manifest has of them."""
-        return recorded_in(self.name, self._manifest.form, self.origin, self._whole.is_verified)
+        return recorded_in(self.name, self._manifest.proved, self.origin, self._whole.is_verified)
 
     def _key(self) -> None:
         return None

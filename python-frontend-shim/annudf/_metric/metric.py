@@ -27,7 +27,7 @@ from annudf._metric.explain import Explained
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
-from annudf._metric.unbound import check_columns, refuse_queries, refuse_rows, refuse_unbound, row_only_indexes
+from annudf._metric.unbound import check_columns, refuse_queries, refuse_rows, refuse_unbound
 from annudf._support import fork
 from annudf._support.checks import check_path, dtype_name
 from annudf._support.options import METRIC_OF_COARSE, CaptureType
@@ -377,8 +377,7 @@ class Metric(OnVectors, Explained):
                     return artifact, None
                 of_queries = max(self._queries, 0)
                 if index is not None and self._columns:
-                    by_slot = row_only_indexes(self._definition)
-                    bound = _core.bind_index(artifact, index, values, self._allow_non_finite, of_queries, by_slot)
+                    bound = _core.bind_index(artifact, index, values, self._allow_non_finite, of_queries)
                 else:
                     bound = _core.Captures.bind(
                         artifact, dims, values, self._allow_non_finite, max(self._rows, 0), of_queries

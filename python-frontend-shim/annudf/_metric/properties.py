@@ -276,8 +276,9 @@ def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = st
     )
 
 
-def recorded_in(name: str, form: Mapping[str, Any] | None, whose: str, verified: bool) -> Properties:
+def recorded_in(name: str, proved: Mapping[str, Any], whose: str, verified: bool) -> Properties:
     """What a manifest records. `whose` names what lacks the rest, such as "artifact m.annudf"."""
+    form = proved.get("form")
     source = "ask the metric that it was compiled from"
     if form is not None:
         reason = f"{whose} has the form alone; {source}"
@@ -294,6 +295,6 @@ def recorded_in(name: str, form: Mapping[str, Any] | None, whose: str, verified:
         quadratic=unknown("form") if form is None else Claim(proved=True, text=form["text"]),
         form=None if form is None else _form(form),
         fields=(),
-        row_only_indexes=None,
+        row_only_indexes=proved.get("row_only_indexes"),
         **{key: unknown(key) for key in _OF_ALL},
     )

@@ -41,7 +41,7 @@ def for_queries(metric: Metric, count: int) -> Metric:
 def for_rows(metric: Metric, ids: npt.NDArray[np.int64]) -> Metric | None:
     """The metric for rows with the numbers 0, 1, ... that computes what it computes for these ids; None: there is none.
 
-    There is one where ``ctx.row`` is nothing but the index of captures, which the compiler tells of a source.
+    There is one where ``ctx.row`` is known to be nothing but the index of captures.
 
     Raises
     ------

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 from annudf._metric.captures import name_of
-from annudf._metric.definition import ArtifactDefinition, Definition
 from annudf.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -34,13 +32,6 @@ def check_columns(metric: Metric, index: Index) -> None:
                 f"capture '{name}' ({declared}) of {metric._noun} '{metric.name}' has no value, and column '{name}' of "
                 f"the index is {word}; build the index with an array of {name_of(declared.element)}"
             )
-
-
-def row_only_indexes(definition: Definition) -> bool:
-    """Whether ``ctx.row`` is known to be nothing but the index of captures, which no file tells."""
-    if isinstance(definition, ArtifactDefinition):
-        return False
-    return bool(json.loads(definition.lower("properties", ""))["row_only_indexes"])
 
 
 def refuse_unbound(metric: Metric, name: str, remedy: str = "") -> NoReturn:

@@ -254,6 +254,7 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
   bound.declared_ = manifest.captures;
   bound.extents_ = extents;
   bound.allowNonFinite_ = allowNonFinite;
+  bound.rowOnlyIndexes_ = manifest.rowOnlyIndexes;
   for (const CaptureInfo &capture : manifest.captures) {
     const auto found = values.find(capture.name);
     if (found != values.end()) {

@@ -98,7 +98,7 @@ inline std::string bindValues(const annudf_artifact *artifact, const annudf_exte
     value.data = one.bytes.data(), value.bytes = one.bytes.size();
     given.push_back(value);
   }
-  annudf_captures_options options = {sizeof options, 1, 0};
+  annudf_captures_options options = {sizeof options, 1};
   return outcome(
       annudf_captures_bind(artifact, &extents, given.data(), given.size(), &options, captures));
 }

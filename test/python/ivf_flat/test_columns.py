@@ -200,6 +200,39 @@ def test_a_value_comes_before_a_column(index):
     assert set(np.array(found(index, zeros, 2)[0]).ravel()) == {0}
 
 
+@pytest.fixture
+def from_files(tmp_path):
+    """The metric or filter, saved and loaded."""
+
+    def reload(one):
+        path = tmp_path / "one.annudf"
+        is_filter = isinstance(one, ivf_flat.CodeFilter)
+        one.save(path)
+        return (ivf_flat.load_filter if is_filter else ivf_flat.load_metric)(path)
+
+    return reload
+
+
+@pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
+@on_each_device
+def test_metrics_and_filters_of_files(index, from_files, device):
+    given = {"device": device}
+    for metric in (in_update, in_finalize, beside_the_id, of_two):
+        loaded = from_files(metric)
+        if metric is in_finalize:
+            loaded = loaded.bind(rate=0.25)
+        assert found(index, loaded, 9, **given) == found(index, metric, 9, **given), metric.name
+    loaded = from_files(few).bind(most=np.int16(3))
+    assert found(index, in_update, 9, filter=loaded, **given) == found(index, in_update, 9, filter=few, **given)
+    # By slot alone can rows with one id have several values: so it is read from the manifest.
+    values = columns_of(np.arange(1000, 1040))
+    ivf_flat.extend(index, vectors(40, 3), np.arange(40), allow_repeated_ids=True, columns=values)
+    assert found(index, from_files(in_update), 9, **given) == found(index, in_update, 9, **given)
+    assert found(index, in_update, 9, filter=loaded, **given) == found(index, in_update, 9, filter=few, **given)
+    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id"):
+        found(index, from_files(beside_the_id), 1, **given)
+
+
 @on_each_device
 def test_ids_of_several_rows(index, device):
     more, values = vectors(40, 3), columns_of(np.arange(1000, 1040))

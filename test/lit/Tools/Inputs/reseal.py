@@ -1,6 +1,7 @@
 """reseal.py FROM TO FIELD=VALUE: changes a field of an artifact's manifest and writes the digest that fits.
 
-FIELD is a path (abi.minor, payloads.0.version); no VALUE takes the field out. Numbers stay numbers, \\x1b is one byte.
+FIELD is a path (abi.minor, payloads.0.version); no VALUE takes the field out. Numbers stay numbers, \\x1b is one byte;
+a new field is true, in its place.
 """
 
 import hashlib
@@ -75,6 +76,10 @@ def main():
         last = int(last)
     if text == "":
         del at[last]
+    elif isinstance(at, dict) and last not in at:
+        fields = sorted([*at.items(), (last, True)])
+        at.clear()
+        at.update(fields)
     else:
         at[last] = int(text) if isinstance(at[last], int) else text.encode().decode("unicode_escape")
     outer["body"] = encode(body)

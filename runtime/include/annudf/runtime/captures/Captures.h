@@ -90,10 +90,8 @@ public:
   bool hasColumns() const;
   /// Whether capture i has the array of a column.
   bool readsColumn(size_t i) const { return values_[i].column.has_value(); }
-  /// Says that the metric reads a row's number as the index of captures and for nothing else.
-  void setRowOnlyIndexes(bool isOnly) { rowOnlyIndexes_ = isOnly; }
-  /// Whether it does and all arrays of rows are columns: then these may be in any order, and the
-  /// hooks get a row's place in it as its number.
+  /// Whether the number of a row only indexes captures, by the manifest, and all arrays of rows are
+  /// columns: then these may be in any order, and the hooks get a row's place in it as its number.
   bool takeAnyOrder() const;
   /// The same with an array in place of each column.
   /// \throws Error(Input) for a value that is not finite where none may be.
