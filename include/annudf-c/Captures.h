@@ -44,9 +44,10 @@ typedef struct annudf_capture_value {
   annudf_place place;
   size_t bytes;       /**< Of `data`; with strides it is not looked at.                  */
   const char *origin; /**< Where it came from, for messages; NULL: "the caller".         */
-  /** Called with `owner` when device memory is needed no longer, from any thread: after the
-   * captures are destroyed and every search with them is done, or when binding fails. NULL:
-   * the memory outlives them by itself. It must not throw. */
+  /** Called with `owner` when `data` is needed no longer, from any thread: after the captures are
+   * destroyed and every search with them is done, or when binding fails. It must not throw. NULL:
+   * device memory outlives them by itself, host memory is copied. An array in host memory with it
+   * stays unchanged, and is not copied where it needs no conversion. */
   void (*release)(void *owner);
   void *owner; /**< Handed to it. */
 } annudf_capture_value;
@@ -62,11 +63,11 @@ typedef struct annudf_captures annudf_captures;
 /** Binds a value to each capture that the metric declares.
  * \param values   may be NULL if there are none.
  * \param options  may be NULL.
- * Host values are copied, and converted once where every entry converts exactly (a scalar:
- * to the nearest value). Device memory is used as it is: it has the declared type and C
- * order, stays unchanged, and what it holds is not checked; only a backend of that device
- * takes it. ANNUDF_USAGE for a capture that is missing or unknown; ANNUDF_INPUT
- * naming the capture, its origin and the first entry at fault. */
+ * Host values are copied unless `release` is set, and converted once where every entry converts
+ * exactly (a scalar: to the nearest value). Device memory is used as it is: it has the declared
+ * type and C order, stays unchanged, and what it holds is not checked; only a backend of that
+ * device takes it. ANNUDF_USAGE for a capture that is missing or unknown; ANNUDF_INPUT naming the
+ * capture, its origin and the first entry at fault. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_captures_bind(const annudf_artifact *artifact,
                                                         const annudf_extents *extents,
                                                         const annudf_capture_value *values,

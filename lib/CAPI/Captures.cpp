@@ -41,8 +41,6 @@ runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value
   if (value.place.stream != 0)
     call.refuse(who + "place.stream is " + std::to_string(value.place.stream) +
                 "; a search reads captures on the stream of its queries, so set it to 0");
-  if (!onDevice && value.release)
-    call.refuse(who + "host memory is copied and not kept; set release to NULL");
   runtime::CaptureValue given;
   given.dtype = value.dtype;
   given.shape.assign(value.shape, value.shape + value.rank);

@@ -17,7 +17,7 @@
 
 namespace annudf::python {
 
-/// What a device array belongs to is needed no longer, says any thread.
+/// What an array belongs to is needed no longer, says any thread.
 static void releaseObject(void *owner) {
   if (!nb::is_alive())
     return; // The interpreter is gone, and the object with it.
@@ -40,6 +40,8 @@ NamedValues::NamedValues(const Values &values) {
     if (const auto *bytes = std::get_if<nb::bytes>(&from)) {
       one.data = bytes->c_str();
       one.bytes = bytes->size();
+      if (one.rank != 0) // It is copied else, which needs no owner.
+        one.owner = nb::object(*bytes).release().ptr(), one.release = &releaseObject;
     } else {
       const auto &[address, size, device, owner] = std::get<OnDevice>(from);
       one.data = reinterpret_cast<const void *>(address);

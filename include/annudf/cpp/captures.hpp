@@ -163,8 +163,9 @@ public:
     value.shape = shape_.data(), value.rank = std::int32_t(shape_.size());
     value.data = data_, value.bytes = bytes_;
     value.origin = origin_.empty() ? nullptr : origin_.c_str();
-    if (on_device_) {
+    if (on_device_)
       value.place = {ANNUDF_MEMORY_CUDA, device_, 0};
+    if (!shape_.empty()) { // An array is not copied again.
       value.owner = new std::shared_ptr<const void>(owner_);
       value.release = [](void *kept) { delete static_cast<std::shared_ptr<const void> *>(kept); };
     }

@@ -48,9 +48,21 @@ public:
   /// the number of elements.
   uint64_t checkShape(const CaptureExtents &extents) const;
   std::vector<std::byte> convert(uint64_t count, bool allowNonFinite) const;
+  /// Whether a scan can read an array where it is. What it holds is checked then.
+  bool isAsDeclared(uint64_t count, bool allowNonFinite) const;
   void checkDevice(uint64_t count) const;
 
 private:
+  bool isInCOrder() const;
+  bool isAligned() const {
+    return reinterpret_cast<uint64_t>(given_.data) % uint64_t(dtypeSize(given_.dtype)) == 0;
+  }
+  std::string placeOf(uint64_t element) const {
+    return given_.shape.empty() ? "the value " : "element " + std::to_string(element) + ", ";
+  }
+  [[noreturn]] void refuseNotFinite(uint64_t element, const Value &value) const {
+    refuse(placeOf(element) + value.text() + ", is not finite");
+  }
   int64_t sizeOf(size_t i, const CaptureExtents &extents, std::string &with) const;
 
   const CaptureInfo &capture_;
@@ -138,11 +150,10 @@ std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) con
     const Value value = load(from);
     std::byte *to = bytes.data() + i * size;
     if ((!value.isFinite() && !allowNonFinite) || !store(value, rounding, to)) {
-      const std::string where =
-          shape.empty() ? "the value " : "element " + std::to_string(i) + ", ";
       if (!value.isFinite() && !allowNonFinite)
-        refuse(where + value.text() + ", is not finite");
-      refuse(where + value.text() + " (" + given_.dtype + "), is not representable as " + element_ +
+        refuseNotFinite(i, value);
+      refuse(placeOf(i) + value.text() + " (" + given_.dtype + "), is not representable as " +
+             element_ +
              (!shape.empty() && store(Value{false, 0, value.asReal()}, Rounding::Nearest, to)
                   ? "; round the array to " + element_ + " first"
                   : ""));
@@ -158,6 +169,29 @@ std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) con
   return bytes;
 }
 
+bool Binding::isInCOrder() const {
+  int64_t step = dtypeSize(given_.dtype);
+  for (size_t i = given_.strides.size(); i-- > 0; step *= given_.shape[i])
+    if (given_.shape[i] > 1 && given_.strides[i] != step)
+      return false;
+  return true;
+}
+
+bool Binding::isAsDeclared(uint64_t count, bool allowNonFinite) const {
+  // A bool is any byte where it comes from, and 0 or 1 to a scan.
+  if (capture_.extents.empty() || given_.dtype != dtype_ || capture_.element == ANNUDF_CAPTURE_I1 ||
+      !isInCOrder() || !isAligned())
+    return false;
+  if (allowNonFinite || kindOf(capture_.element) != NumberKind::Float)
+    return true;
+  const Load load = loadOf(dtype_);
+  const auto *from = static_cast<const std::byte *>(given_.data);
+  for (uint64_t i = 0; i < count; ++i, from += dtypeSize(dtype_))
+    if (const Value value = load(from); !value.isFinite())
+      refuseNotFinite(i, value);
+  return true;
+}
+
 void Binding::checkDevice(uint64_t count) const {
   const std::string where = "on CUDA device " + std::to_string(given_.device);
   if (capture_.extents.empty())
@@ -165,13 +199,11 @@ void Binding::checkDevice(uint64_t count) const {
   if (given_.dtype != dtype_)
     refuse(where + " it is " + given_.dtype + ", declared " + declaredText(capture_) +
            "; convert it on the device first");
-  int64_t step = dtypeSize(given_.dtype);
-  for (size_t i = given_.strides.size(); i-- > 0; step *= given_.shape[i])
-    if (given_.shape[i] > 1 && given_.strides[i] != step)
-      refuse(where + " it is not in C order; make it contiguous on the device first");
+  if (!isInCOrder())
+    refuse(where + " it is not in C order; make it contiguous on the device first");
   if (count != 0 && !given_.data)
     refuse(where + " its address is 0");
-  if (reinterpret_cast<uint64_t>(given_.data) % uint64_t(dtypeSize(given_.dtype)) != 0)
+  if (!isAligned())
     refuse(where + " its address is not a multiple of " + std::to_string(dtypeSize(given_.dtype)));
 }
 
@@ -202,10 +234,18 @@ BoundCaptures::Value BoundCaptures::bindOne(const CaptureInfo &capture,
     value.owner = given.owner;
     return value;
   }
-  value.host =
-      std::make_shared<const std::vector<std::byte>>(binding.convert(count, allowNonFinite));
+  if (given.owner && binding.isAsDeclared(count, allowNonFinite)) {
+    value.host = {static_cast<const std::byte *>(given.data),
+                  count * uint64_t(dtypeSize(given.dtype))};
+    value.owner = given.owner;
+  } else {
+    auto made =
+        std::make_shared<const std::vector<std::byte>>(binding.convert(count, allowNonFinite));
+    value.host = *made;
+    value.owner = std::move(made);
+  }
   if (!capture.extents.empty())
-    value.digest = FieldDigest().bytes(value.host->data(), value.host->size()).finish();
+    value.digest = FieldDigest().bytes(value.host.data(), value.host.size()).finish();
   return value;
 }
 
@@ -308,7 +348,8 @@ BoundCaptures::withColumns(const std::function<ColumnArray(const CaptureInfo &)>
     Value &value = bound.values_[i];
     value.isColumn = false;
     value.shape = {array.entries};
-    value.host = array.values;
+    value.host = *array.values;
+    value.owner = array.values;
     value.digest = array.digest;
     value.column = std::move(array);
   }
@@ -327,16 +368,13 @@ uint64_t BoundCaptures::slot(size_t i) const {
   if (value.space == MemorySpace::Cuda)
     return value.address;
   if (!isScalar(i))
-    return reinterpret_cast<uint64_t>(value.host->data());
+    return reinterpret_cast<uint64_t>(value.host.data());
   uint64_t bits = 0;
-  std::memcpy(&bits, value.host->data(), std::min(value.host->size(), sizeof bits));
+  std::memcpy(&bits, value.host.data(), std::min(value.host.size(), sizeof bits));
   return bits;
 }
 
-std::shared_ptr<const void> BoundCaptures::owner(size_t i) const {
-  const Value &value = values_[i];
-  return value.space == MemorySpace::Cuda ? value.owner : std::shared_ptr<const void>(value.host);
-}
+std::shared_ptr<const void> BoundCaptures::owner(size_t i) const { return values_[i].owner; }
 
 void BoundCaptures::computeDigest() {
   static std::atomic<uint64_t> bindings{0};
@@ -356,7 +394,7 @@ void BoundCaptures::computeDigest() {
     else if (!value.digest.empty())
       digest.text(value.digest); // Nothing is read twice: an array of rows may be long.
     else if (value.space == MemorySpace::Host)
-      digest.bytes(value.host->data(), value.host->size());
+      digest.bytes(value.host.data(), value.host.size());
     else
       digest.number(uint64_t(value.device)).number(value.address).number(++bindings);
   }

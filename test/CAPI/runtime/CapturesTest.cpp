@@ -174,9 +174,28 @@ TEST_F(CApiCaptures, DeviceMemoryIsKeptAndReleasedOnce) {
   wrong = device, wrong.place.memory = 7;
   EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w'.place.memory is 7; "
                             "use a value of enum annudf_memory");
-  wrong = device, wrong.place = {}, wrong.data = weights.data();
-  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': host memory is "
-                            "copied and not kept; set release to NULL");
+}
+
+/// Host memory with `release` is kept as long as it is read; what was copied is released at once.
+TEST_F(CApiCaptures, HostMemoryIsKeptAndReleasedOnce) {
+  int released = 0;
+  annudf_capture_value kept = w;
+  kept.release = [](void *owner) { ++*static_cast<int *>(owner); };
+  kept.owner = &released;
+  {
+    const annudf_capture_value values[] = {kept, p};
+    OwnedCaptures captures;
+    ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &captures)), "ok");
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+  const double wide[] = {1, 2, 3};
+  annudf_capture_value converted = kept;
+  converted.dtype = "f64", converted.data = wide, converted.bytes = sizeof wide;
+  const annudf_capture_value values[] = {converted, p};
+  OwnedCaptures captures;
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &captures)), "ok");
+  EXPECT_EQ(released, 2);
 }
 
 /// A caller compiled against a later header has larger structs, in arrays too.

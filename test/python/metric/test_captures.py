@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import tracemalloc
 
 import numpy as np
@@ -363,3 +364,19 @@ def test_arguments_of_load_metric_that_have_no_value(tmp_path):
     assert np.isinf(
         ivf_flat.load_metric(path, allow_non_finite=True, w=np.full(DIMS, np.inf, "f4")).captures["w"]
     ).all()
+
+
+def test_a_search_on_the_cpu_copies_no_array():
+    """The metric keeps a copy; what a search on the CPU reads is that copy itself, for as long as it is bound."""
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(8, dtype=np.float32))
+
+    @ivf_flat.metric(captures={"w": np.ones(8, np.float32), "wide": np.ones(8, np.float64), "scale": 2.0})
+    def weighted(x, y, acc, ctx):
+        return acc + ctx.w[ctx.dim] * ctx.scale * (x - y) ** 2 * ctx.wide[ctx.dim]
+
+    def holders(metric):
+        return [sys.getrefcount(metric._values[name].source) for name in ("w", "wide")]
+
+    before = holders(weighted)
+    ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=weighted), index, np.eye(8, dtype=np.float32)[:2], 3)
+    assert holders(weighted) == [count + 1 for count in before]

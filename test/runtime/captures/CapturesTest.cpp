@@ -44,12 +44,12 @@ Manifest manifest(std::vector<CaptureInfo> captures) {
 /// Binds one capture "w" of the given type, dim being 4.
 std::vector<std::byte> bindOne(annudf_capture_element element, std::vector<CaptureExtent> extents,
                                const NumericArray &value, bool allowNonFinite = false) {
-  return BoundCaptures::bind(manifest({{"w", element, std::move(extents)}}), 4, {{"w", value}},
-                             allowNonFinite)
-      .bytes(0);
+  const BoundCaptures bound = BoundCaptures::bind(manifest({{"w", element, std::move(extents)}}), 4,
+                                                  {{"w", value}}, allowNonFinite);
+  return {bound.bytes(0).begin(), bound.bytes(0).end()};
 }
 
-template <typename T> std::vector<T> valuesOf(const std::vector<std::byte> &bytes) {
+template <typename T> std::vector<T> valuesOf(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -254,8 +254,8 @@ TEST(Captures, ViewsWithStridesAreConvertedOnce) {
   const BoundCaptures bound = BoundCaptures::bindViews(m, 4, {{"w", view}});
   EXPECT_EQ(valuesOf<float>(bound.bytes(0)), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   view.strides = {0, 0};
-  EXPECT_EQ(valuesOf<float>(BoundCaptures::bindViews(m, 4, {{"w", view}}).bytes(0)),
-            std::vector<float>(8, 1));
+  const BoundCaptures same = BoundCaptures::bindViews(m, 4, {{"w", view}});
+  EXPECT_EQ(valuesOf<float>(same.bytes(0)), std::vector<float>(8, 1));
   view.strides = {8};
   EXPECT_EQ(errorOf([&] { BoundCaptures::bindViews(m, 4, {{"w", view}}); }),
             "capture 'w' from w: it has 1 strides for 2 x 4 x f64; give one for each extent");

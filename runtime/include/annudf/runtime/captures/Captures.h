@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ struct CaptureValue {
   std::string origin;         ///< For messages.
   MemorySpace space = MemorySpace::Host;
   int device = 0;
-  /// What keeps device memory alive; host memory is copied and needs none.
+  /// What keeps the memory alive; device memory needs it. Host memory without it is copied.
   std::shared_ptr<const void> owner;
 
   static CaptureValue of(const NumericArray &array);
@@ -68,8 +69,9 @@ struct ColumnArray {
 
 /// Captures bound to a metric: every declared one present, of its dtype and extents (an array of
 /// rows may be longer, since ids may have gaps), finite unless allowed. Host values are converted
-/// once, here, and owned; device memory is used as it is, so it must have the declared element type
-/// and C order, and is neither copied nor looked at. Immutable.
+/// once, here, and owned; an array with an owner that needs no conversion is used as it is, and
+/// must not change. Device memory is used as it is, so it must have the declared element type and C
+/// order, and is neither copied nor looked at. Immutable.
 class BoundCaptures {
 public:
   /// \throws Error(Usage) naming a missing or unknown capture; Error(Input) naming
@@ -99,7 +101,7 @@ public:
 
   size_t size() const { return values_.size(); }
   /// Host values of capture i in its declared element type; scalars have one element.
-  const std::vector<std::byte> &bytes(size_t i) const { return *values_[i].host; }
+  std::span<const std::byte> bytes(size_t i) const { return values_[i].host; }
   bool isScalar(size_t i) const { return declared_[i].extents.empty(); }
   /// Entries of capture i; empty for a scalar.
   const std::vector<int64_t> &shape(size_t i) const { return values_[i].shape; }
@@ -132,13 +134,13 @@ private:
   struct Value {
     MemorySpace space = MemorySpace::Host;
     std::vector<int64_t> shape;
-    std::shared_ptr<const std::vector<std::byte>> host;
+    std::span<const std::byte> host;
     std::string digest; ///< For an array in host memory.
     uint64_t address = 0;
     int device = 0;
-    std::shared_ptr<const void> owner;
+    std::shared_ptr<const void> owner; ///< Keeps `host`, or what is at `address`.
     bool isColumn = false;
-    std::optional<ColumnArray> column; ///< What the values are; `values` is `host`.
+    std::optional<ColumnArray> column; ///< What the values are.
   };
   static Value bindOne(const CaptureInfo &capture, const CaptureExtents &extents,
                        const CaptureValue &given, bool allowNonFinite);
