@@ -33,25 +33,13 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_i
                                                                const annudf_capture_value *values,
                                                                size_t count);
 
-/** As annudf_ivf_flat_extend, with the values of all columns of the index for the new rows; value i
- * is for row i. The first rows of an index without columns decide which ones it has. ANNUDF_INPUT
- * naming a column that is missing, unknown, of another dtype, or has another number of values.
- * An index with columns is extended by this function only. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_extend_columns(annudf_ivf_flat_index *index, const annudf_vectors *rows,
-                               const int64_t *ids, const annudf_capture_value *values, size_t count,
-                               const annudf_ivf_flat_extend_options *options);
-
 typedef struct annudf_column {
   size_t size;                    /**< Set by the caller: sizeof(annudf_column).             */
   char name[ANNUDF_MAX_NAME + 1]; /**< Ends with a zero.                                     */
   char dtype[8];                  /**< As annudf_capture_value has it.                       */
 } annudf_column;
 
-/** How many columns an index has. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_n_columns(const annudf_ivf_flat_index *index,
-                                                             size_t *count);
-/** Column `number` of them; they are sorted by name. */
+/** Column `number` of n_columns, which annudf_ivf_flat_get tells; they are sorted by name. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_index *index,
                                                           size_t number, annudf_column *column);
 

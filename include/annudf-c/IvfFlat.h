@@ -99,6 +99,11 @@ typedef struct annudf_ivf_flat_extend_options {
   void *progress_user;      /**< Handed to it.                                              */
   /** Not 0: ids may be given twice and be in the index already; a search reports each such row. */
   int32_t allow_repeated_ids;
+  /** Values of the columns of the index, for all of them, in host memory; value i is for row i. The
+   * first rows of an index without columns decide which ones it has. Rows with columns are added
+   * on the host. */
+  const annudf_capture_value *columns;
+  size_t n_columns; /**< 0: none. */
 } annudf_ivf_flat_extend_options;
 
 /** Adds rows of the index's element type and dims.
@@ -112,7 +117,8 @@ typedef struct annudf_ivf_flat_extend_options {
  * the index's largest, or from 0.
  * \param options  may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming the first row whose id another new row
- * or the index has. */
+ * or the index has, and a column that is missing, unknown, of another dtype, or has another number
+ * of values. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend(
     annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
     const int64_t *ids, const annudf_ivf_flat_extend_options *options);
@@ -158,6 +164,7 @@ typedef struct annudf_ivf_flat_info {
   /** Another number after every build, load and extend, and every remove of a row, in this
    * process. */
   uint64_t generation;
+  size_t n_columns; /**< annudf_ivf_flat_column tells of each.                              */
 } annudf_ivf_flat_info;
 
 /** It never waits, not even for an extend or a remove. */

@@ -25,15 +25,7 @@ annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index, const in
         runtime::newColumns(toValues(call, values, count, "column"));
     const IndexUse use(call, *index, IndexUse::Kind::Exclusive);
     index->value.addColumns(columns, ids);
-  });
-}
-
-annudf_status annudf_ivf_flat_n_columns(const annudf_ivf_flat_index *index, size_t *count) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    call.refuseNull(count, "count");
-    const IndexUse use(call, *index, IndexUse::Kind::Shared);
-    *count = index->value.columns().size();
+    index->tellChange();
   });
 }
 

@@ -25,10 +25,16 @@
 /// who asks for them may hold a lock (Python's, say) that their progress needs.
 struct annudf_ivf_flat_index {
   explicit annudf_ivf_flat_index(annudf::runtime::Index made)
-      : value(std::move(made)), size(value.size()), generation(value.generation()) {}
+      : value(std::move(made)), size(value.size()), columns(value.columns().size()),
+        generation(value.generation()) {}
+  /// What the numbers are after a change.
+  void tellChange() {
+    size = value.size(), columns = value.columns().size(), generation = value.generation();
+  }
 
   annudf::runtime::Index value;
   std::atomic<int64_t> size;
+  std::atomic<size_t> columns;
   std::atomic<uint64_t> generation;
   mutable std::atomic<int64_t> owners{1}; ///< The caller, and prepared searches.
   mutable annudf::capi::IndexLock lock;

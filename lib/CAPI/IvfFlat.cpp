@@ -202,10 +202,8 @@ annudf_status annudf_ivf_flat_build(annudf_backend *backend, const annudf_vector
   });
 }
 
-/// \param columns  null where the caller gives none.
 static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_index *index,
                      const annudf_vectors *rows, const int64_t *ids,
-                     const runtime::NewColumns *columns,
                      const annudf_ivf_flat_extend_options *options) {
   call.refuseNull(index, "index");
   const annudf_ivf_flat_extend_options given = copyOptions(
@@ -213,9 +211,12 @@ static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_
       "annudf_ivf_flat_extend_options");
   const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
   runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
-  newIds.columns = columns;
+  const runtime::NewColumns columns =
+      runtime::newColumns(toValues(call, given.columns, given.n_columns, "column"));
+  if (given.n_columns != 0)
+    newIds.columns = &columns;
   const runtime::Progress progress = toProgress(given.progress, given.progress_user);
-  runtime::CudaBackend *const cuda = cudaOf(backend);
+  runtime::CudaBackend *const cuda = newIds.columns ? nullptr : cudaOf(backend);
   IndexUse use(call, *index, IndexUse::Kind::Exclusive);
   if (!cuda)
     index->value.extend(more.view, newIds, progress);
@@ -223,26 +224,13 @@ static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_
     cuda->extend(index->value, more.view, newIds, more.at.stream, progress);
   else
     cuda->extendFromHost(index->value, more.view, newIds, progress);
-  index->size = index->value.size();
-  index->generation = index->value.generation();
+  index->tellChange();
 }
 
 annudf_status annudf_ivf_flat_extend(annudf_backend *backend, annudf_ivf_flat_index *index,
                                      const annudf_vectors *rows, const int64_t *ids,
                                      const annudf_ivf_flat_extend_options *options) {
-  return guard(__func__,
-               [&](Call call) { extendBy(call, backend, index, rows, ids, nullptr, options); });
-}
-
-annudf_status annudf_ivf_flat_extend_columns(annudf_ivf_flat_index *index,
-                                             const annudf_vectors *rows, const int64_t *ids,
-                                             const annudf_capture_value *values, size_t count,
-                                             const annudf_ivf_flat_extend_options *options) {
-  return guard(__func__, [&](Call call) {
-    const runtime::NewColumns columns =
-        runtime::newColumns(toValues(call, values, count, "column"));
-    extendBy(call, nullptr, index, rows, ids, &columns, options);
-  });
+  return guard(__func__, [&](Call call) { extendBy(call, backend, index, rows, ids, options); });
 }
 
 int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index) {
@@ -268,8 +256,7 @@ annudf_status annudf_ivf_flat_remove(annudf_backend *backend, annudf_ivf_flat_in
     IndexUse use(call, *index, IndexUse::Kind::Exclusive);
     const int64_t went =
         cuda ? cuda->remove(index->value, gone, told) : index->value.remove(gone, told);
-    index->size = index->value.size();
-    index->generation = index->value.generation();
+    index->tellChange();
     if (removed)
       *removed = went;
   });
@@ -303,8 +290,8 @@ annudf_status annudf_ivf_flat_get(const annudf_ivf_flat_index *index, annudf_ivf
     filled.element = value.element(), filled.metric = value.metric();
     filled.adaptive_centers = value.adaptiveCenters();
     filled.missing_values = value.missingValues();
-    filled.generation = index->generation;
-    fill(call, info, filled, offsetof(annudf_ivf_flat_info, generation) + sizeof(uint64_t),
+    filled.generation = index->generation, filled.n_columns = index->columns;
+    fill(call, info, filled, offsetof(annudf_ivf_flat_info, n_columns) + sizeof(size_t),
          "annudf_ivf_flat_info");
   });
 }

@@ -73,9 +73,10 @@ static void addColumnsTo(const Index &index, std::optional<uintptr_t> ids, const
 static std::vector<std::pair<std::string, std::string>> columnsOf(const Index &index) {
   std::vector<std::pair<std::string, std::string>> columns;
   check(withoutGil([&] {
-    size_t count = 0;
-    annudf_status status = annudf_ivf_flat_n_columns(index.handle.get(), &count);
-    for (size_t i = 0; status == ANNUDF_OK && i < count; ++i) {
+    annudf_ivf_flat_info info = {};
+    info.size = sizeof info;
+    annudf_status status = annudf_ivf_flat_get(index.handle.get(), &info);
+    for (size_t i = 0; status == ANNUDF_OK && i < info.n_columns; ++i) {
       annudf_column one = {};
       one.size = sizeof one;
       status = annudf_ivf_flat_column(index.handle.get(), i, &one);

@@ -161,12 +161,10 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
             options.progress_user = &progress;
             options.allow_repeated_ids = repeated;
             const auto *numbers = reinterpret_cast<const int64_t *>(ids.value_or(0));
-            const Outcome status = withoutGil([&] {
-              return columns
-                         ? annudf_ivf_flat_extend_columns(index, &more, numbers, columns->data(),
-                                                          columns->size(), &options)
-                         : annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options);
-            });
+            if (columns)
+              options.columns = columns->data(), options.n_columns = columns->size();
+            const Outcome status = withoutGil(
+                [&] { return annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options); });
             progress.check(status);
           },
           std::move(result)};

@@ -27,10 +27,11 @@ struct column {
 
 /// Sorted by name.
 inline std::vector<column> columns(const index &of) {
-  std::size_t count = 0;
-  detail::check(annudf_ivf_flat_n_columns(of.c(), &count));
+  annudf_ivf_flat_info info = {};
+  info.size = sizeof info;
+  detail::check(annudf_ivf_flat_get(of.c(), &info));
   std::vector<column> all;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < info.n_columns; ++i) {
     annudf_column one = {};
     one.size = sizeof one;
     detail::check(annudf_ivf_flat_column(of.c(), i, &one));
@@ -60,9 +61,7 @@ void extend(index &to, const vectors &rows, const Columns &columns,
             std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
   const annudf_vectors c = rows.c();
   const std::vector<annudf_capture_value> list = detail::to_c(columns);
-  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
-    return annudf_ivf_flat_extend_columns(to.c(), &c, numbers, list.data(), list.size(), options);
-  });
+  impl::extended(to, nullptr, c, ids, params, list);
 }
 
 } // namespace ivf_flat

@@ -126,26 +126,21 @@ inline index build(const index_params &params, const vectors &base, const backen
 
 namespace impl {
 
-/// \param call  (ids, options) -> annudf_status.
-template <class Call>
-void extended(std::int64_t rows, std::span<const std::int64_t> ids, const extend_params &params,
-              const Call &call) {
-  if (!ids.empty() && std::int64_t(ids.size()) != rows)
+/// \param on  where; null: on the host.
+inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
+                     std::span<const std::int64_t> ids, const extend_params &params,
+                     std::span<const annudf_capture_value> columns = {}) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
     throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows) + " rows");
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
   detail::reporting reporting(params.progress, params.stop);
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;
   options.progress = reporting.function(), options.progress_user = reporting.user();
   options.allow_repeated_ids = params.allow_repeated_ids;
-  reporting.check(call(ids.empty() ? nullptr : ids.data(), &options));
-}
-
-inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
-                     std::span<const std::int64_t> ids, const extend_params &params) {
-  extended(rows.rows, ids, params, [&](const std::int64_t *numbers, const auto *options) {
-    return annudf_ivf_flat_extend(on, to.c(), &rows, numbers, options);
-  });
+  options.columns = columns.data(), options.n_columns = columns.size();
+  reporting.check(
+      annudf_ivf_flat_extend(on, to.c(), &rows, ids.empty() ? nullptr : ids.data(), &options));
 }
 
 /// \param on  where; null: on the host.

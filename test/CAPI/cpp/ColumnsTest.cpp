@@ -139,9 +139,10 @@ TEST(CApiColumns, RefuseWhatIsNoColumn) {
   const std::vector<float> data(40 * 2);
   const annudf_vectors rows = {sizeof rows, data.data(), 40, 2, ANNUDF_ELEMENT_F32, {}};
   ASSERT_EQ(annudf_ivf_flat_build(nullptr, &rows, 1, nullptr, &index, nullptr), ANNUDF_OK);
-  std::size_t count = 7;
-  EXPECT_EQ(annudf_ivf_flat_n_columns(index, &count), ANNUDF_OK);
-  EXPECT_EQ(count, 0u);
+  annudf_ivf_flat_info info = {};
+  info.size = sizeof info, info.n_columns = 7;
+  EXPECT_EQ(annudf_ivf_flat_get(index, &info), ANNUDF_OK);
+  EXPECT_EQ(info.n_columns, 0u);
   annudf_column column = {};
   EXPECT_EQ(annudf_ivf_flat_column(index, 0, &column), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_column: annudf_column.size is 0; set it to "

@@ -77,7 +77,8 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
             "input: rows to add: id -4 of row 3 is below 0");
   ids[3] = 7000, ids[9] = 399;
-  const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1};
+  const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1,
+                                                   nullptr,         0};
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
             "input: rows to add: row 0 has id 5000, which is in the index already; ids must be new "
             "unless "
