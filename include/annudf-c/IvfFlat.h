@@ -167,6 +167,11 @@ typedef struct annudf_ivf_flat_info {
   size_t n_columns; /**< annudf_ivf_flat_column tells of each.                              */
 } annudf_ivf_flat_info;
 
+/** Whether a search of so many rows may ask for k of them, as every search checks by itself: for
+ * who makes room for results first. ANNUDF_USAGE unless 1 <= k <= ANNUDF_MAX_K and k <= rows.
+ * \param rows  INT64_MAX where it is not known. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_check_k(int64_t k, int64_t rows);
+
 /** It never waits, not even for an extend or a remove. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_get(const annudf_ivf_flat_index *index,
                                                        annudf_ivf_flat_info *info);

@@ -75,6 +75,17 @@ ANNUDF_CAPI_EXPORTED const char *annudf_status_name(annudf_status status);
  * Never NULL, valid until the thread's next failing call. */
 ANNUDF_CAPI_EXPORTED const char *annudf_last_error(void);
 
+/** What that error says of an argument, so that a binding can call it as its own callers do. Texts
+ * are "" where the error does not say so, and all are where no argument is at fault. */
+typedef struct annudf_argument_fault {
+  const char *argument; /**< What the error begins with: "k", "queries".         */
+  const char *value;    /**< "0"                                                 */
+  const char *allowed;  /**< "an integer from 1 to 1073741824"                   */
+} annudf_argument_fault;
+
+/** Never NULL, valid as annudf_last_error() is. */
+ANNUDF_CAPI_EXPORTED const annudf_argument_fault *annudf_last_argument_fault(void);
+
 /** Version of the library, "0.1.0". */
 ANNUDF_CAPI_EXPORTED const char *annudf_version(void);
 

@@ -53,7 +53,7 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    arguments.k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
     runtime::checkOwnRows(bound, rows.view.rows);

@@ -90,8 +90,9 @@ static runtime::CaptureExtents toExtents(const Call &call, const annudf_extents 
   const annudf_extents given =
       copyOptions(extents, offsetof(annudf_extents, queries) + sizeof(int64_t), "annudf_extents");
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  return {static_cast<int32_t>(inRange("dims", given.dims, 1, std::numeric_limits<int32_t>::max())),
-          inRange("rows", given.rows, 0, kMost), inRange("queries", given.queries, 0, kMost)};
+  return {
+      static_cast<int32_t>(checkRange("dims", given.dims, 1, std::numeric_limits<int32_t>::max())),
+      checkRange("rows", given.rows, 0, kMost), checkRange("queries", given.queries, 0, kMost)};
 }
 
 annudf_status annudf_captures_bind(const annudf_artifact *artifact, const annudf_extents *extents,

@@ -62,7 +62,7 @@ annudf_status annudf_captures_bind_index(const annudf_artifact *artifact,
     const annudf_captures_options chosen =
         copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
                     "annudf_captures_options");
-    inRange("queries", queries, 0, std::numeric_limits<int64_t>::max());
+    checkRange("queries", queries, 0, std::numeric_limits<int64_t>::max());
     const IndexUse use(call, *index, IndexUse::Kind::Shared);
     const runtime::Index &of = index->value;
     const runtime::ColumnTypes columns = runtime::columnTypes(of);

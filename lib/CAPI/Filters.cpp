@@ -18,7 +18,7 @@ static void give(annudf_filter **to, runtime::RowFilter filter) {
 }
 
 static int64_t checkCount(const char *name, int64_t count) {
-  return inRange(name, count, 1, std::numeric_limits<int64_t>::max() - 31);
+  return checkRange(name, count, 1, std::numeric_limits<int64_t>::max() - 31);
 }
 
 annudf_status annudf_filter_from_bitset(const uint32_t *words, int64_t bits,

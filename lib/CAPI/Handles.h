@@ -139,8 +139,6 @@ annudf_element toElement(const Call &call, int32_t element);
 runtime::Progress toProgress(annudf_progress progress, void *user);
 /// The CUDA backend, or null where a call runs on the host.
 runtime::CudaBackend *cudaOf(const annudf_backend *backend);
-/// \throws Error(Usage) "NAME = VALUE: must be between LEAST and MOST".
-int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
 
 /// What keeps a value's device memory alive. Made first, so that it is released however
 /// binding ends.

@@ -40,14 +40,6 @@ capi::IndexUse::~IndexUse() {
   inUse.pop_back();
 }
 
-int64_t capi::inRange(const char *name, int64_t value, int64_t least, int64_t most) {
-  if (value < least || value > most)
-    throw Error(ErrorKind::Usage, std::string(name) + " = " + std::to_string(value) +
-                                      ": must be between " + std::to_string(least) + " and " +
-                                      std::to_string(most));
-  return value;
-}
-
 annudf_element capi::toElement(const Call &call, int32_t element) {
   if (!annudf_element_name(element))
     call.refuse("element is " + std::to_string(element) + "; use a value of enum annudf_element");
@@ -93,10 +85,10 @@ Place capi::toPlace(const Call &call, const annudf_backend *backend, const annud
 static runtime::MatrixView viewOf(const Call &call, const annudf_vectors &given, const char *what) {
   runtime::MatrixView view;
   view.element = toElement(call, given.element);
-  view.rows = inRange((std::string(what) + ": rows").c_str(), given.rows, 0,
-                      std::numeric_limits<int64_t>::max());
-  view.dims = static_cast<int32_t>(inRange((std::string(what) + ": dims").c_str(), given.dims, 0,
-                                           std::numeric_limits<int32_t>::max()));
+  view.rows = checkRange((std::string(what) + ": rows").c_str(), given.rows, 0,
+                         std::numeric_limits<int64_t>::max());
+  view.dims = static_cast<int32_t>(checkRange((std::string(what) + ": dims").c_str(), given.dims, 0,
+                                              std::numeric_limits<int32_t>::max()));
   view.data = given.data;
   return view;
 }
@@ -139,11 +131,11 @@ struct BuildRequest {
     if (!annudf_coarse_name(given.metric))
       call.refuse("metric is " + std::to_string(given.metric) +
                   "; use a value of enum annudf_coarse");
-    params.nLists = static_cast<uint32_t>(inRange("n_lists", nLists, 0, runtime::kMaxLists));
+    params.nLists = static_cast<uint32_t>(checkRange("n_lists", nLists, 0, runtime::kMaxLists));
     params.metric = static_cast<annudf_coarse>(given.metric);
     if (given.kmeans_n_iters != 0)
       params.kmeansIterations = static_cast<uint32_t>(
-          inRange("kmeans_n_iters", given.kmeans_n_iters, 1, ANNUDF_MAX_KMEANS_N_ITERS));
+          checkRange("kmeans_n_iters", given.kmeans_n_iters, 1, ANNUDF_MAX_KMEANS_N_ITERS));
     if (given.kmeans_trainset_fraction != 0)
       params.kmeansTrainsetFraction = given.kmeans_trainset_fraction;
     if (given.seed != 0)
@@ -278,6 +270,10 @@ annudf_status annudf_ivf_flat_load(const char *path, annudf_ivf_flat_index **ind
     call.refuseNull(index, "index");
     *index = new annudf_ivf_flat_index(runtime::Index::load(path));
   });
+}
+
+annudf_status annudf_check_k(int64_t k, int64_t rows) {
+  return guard(__func__, [&](Call) { runtime::checkK(k, rows); });
 }
 
 annudf_status annudf_ivf_flat_get(const annudf_ivf_flat_index *index, annudf_ivf_flat_info *info) {

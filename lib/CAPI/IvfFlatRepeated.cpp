@@ -66,7 +66,7 @@ annudf_ivf_flat_tune_n_probes(annudf_backend *backend, const annudf_ivf_flat_ind
     call.refuseNull(n_probes, "n_probes");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     arguments.refuseDevice(call);
-    const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    const int number = runtime::checkK(k);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     *n_probes = runtime::tuneProbes(*backend->value, index->value,

@@ -78,7 +78,7 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     *filter = new annudf_filter(runtime::keptRows(
         *backend->value, index->value, {artifact->value, artifact->digest, origin},
-        captures ? captures->value : none, inRange("bits", bits, 0, runtime::kMostFilterIds),
+        captures ? captures->value : none, checkRange("bits", bits, 0, runtime::kMostFilterIds),
         toProgress(given.progress, given.progress_user)));
   });
 }

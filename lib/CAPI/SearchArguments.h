@@ -116,11 +116,11 @@ struct Arguments {
     origin = originOf(*artifact);
   }
   void take(int64_t neighbours, int64_t nProbes) {
-    k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
+    k = runtime::checkK(neighbours);
     takeProbes(nProbes);
   }
   void takeProbes(int64_t nProbes) {
-    probes.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+    probes.nProbes = static_cast<uint32_t>(checkRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
   /// While the index may be read.
   void chooseFrom(const annudf_ivf_flat_index &index) {

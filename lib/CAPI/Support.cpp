@@ -18,12 +18,21 @@ using namespace annudf::capi;
 /// A failure is reported even when its text cannot be kept.
 static thread_local std::string lastError;
 static thread_local const char *lastErrorText = "";
+static thread_local ArgumentFault lastFault;
+static thread_local annudf_argument_fault lastFaultTexts = {"", "", ""};
 
-annudf_status capi::fail(annudf_status status, const char *text) noexcept {
+annudf_status capi::fail(annudf_status status, const char *text,
+                         const ArgumentFault *fault) noexcept {
+  lastFaultTexts = {"", "", ""};
   try {
     // It may quote a file or a path, of any bytes.
     lastError = printable(text, Lines::Keep);
     lastErrorText = lastError.c_str();
+    if (fault) {
+      lastFault = *fault;
+      lastFaultTexts = {lastFault.argument.c_str(), lastFault.value.c_str(),
+                        lastFault.allowed.c_str()};
+    }
   } catch (...) {
     lastErrorText = "out of memory";
   }
@@ -69,6 +78,8 @@ const char *annudf_status_name(annudf_status status) {
 }
 
 const char *annudf_last_error(void) { return lastErrorText; }
+
+const annudf_argument_fault *annudf_last_argument_fault(void) { return &lastFaultTexts; }
 
 const char *annudf_version(void) { return ANNUDF_VERSION; }
 

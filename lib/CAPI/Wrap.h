@@ -15,6 +15,7 @@
 
 #include "annudf-c/Artifact.h"
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Support/ArgumentError.h"
 
 #include <algorithm>
 #include <cstring>
@@ -37,8 +38,9 @@ struct annudf_artifact {
 
 namespace annudf::capi {
 
-/// Makes `text` the thread's last error and returns `status`.
-annudf_status fail(annudf_status status, const char *text) noexcept;
+/// Makes `text` the thread's last error, of no argument or of that one, and returns `status`.
+annudf_status fail(annudf_status status, const char *text,
+                   const ArgumentFault *fault = nullptr) noexcept;
 
 /// A failure whose status is not that of annudf::Error.
 struct Failure {
@@ -71,6 +73,8 @@ template <typename Body> annudf_status guard(const char *function, Body body) no
     return ANNUDF_OK;
   } catch (const Failure &failure) {
     return fail(failure.status, failure.text.c_str());
+  } catch (const ArgumentError &error) {
+    return fail(toStatus(error.kind()), error.what(), &error.fault());
   } catch (const Error &error) {
     return fail(toStatus(error.kind()), error.what());
   } catch (const std::bad_alloc &) {

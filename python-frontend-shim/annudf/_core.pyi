@@ -545,6 +545,9 @@ class Backend:
     def record(self, stream: int) -> Event:
         """All work enqueued on `stream` until now."""
 
+def check_k(k: int, rows: int) -> None:
+    """ArgumentError unless a search of so many rows may ask for k of them."""
+
 def precompile_for(artifact: Artifact, element: str, arch: int) -> SearchStats:
     """
     Leaves the kernels for GPUs of an architecture, 90 for sm_90, in the cache on disk.

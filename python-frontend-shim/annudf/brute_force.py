@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, ivf_flat
 from annudf._core import MAX_K
+from annudf._devices import transfer
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
@@ -26,7 +27,7 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._ids import distinct_ids
+from annudf.ivf_flat._ids import given_ids
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
 from annudf.ivf_flat._store import store_rows
@@ -100,14 +101,14 @@ def _check_index(index: object) -> None:
 
 
 def ids_of(dataset: Any, ids: Any, place: Resources) -> npt.NDArray[np.int64] | None:
-    """The given ids of the rows, one each and each another; None for None."""
+    """The given ids of the rows, one each; None for None. Whether they differ the core says, if it gets them."""
     if ids is None:
         return None
     array = dataset.array if isinstance(dataset, _arrays.PackedBits) else dataset
     shape = _arrays.view(array, "dataset", place.stream).shape
     if len(shape) != 2:
         return np.empty(0, np.int64)  # Building says what is wrong with the data set.
-    return distinct_ids(ids, "ids", place, shape[0])
+    return transfer.as_numpy(given_ids(ids, "ids", place, (shape[0],), f"({shape[0]},), one id a row"))
 
 
 def one_list(

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_rows
-from annudf._support.checks import dtype_name, shown
+from annudf._support.checks import dtype_name, renamed, shown
 from annudf._support.options import MetricName
 from annudf.brute_force import ids_of, in_terms_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
+from annudf.ivf_flat._ids import check_distinct
 
 __all__ = ["pairwise_distance"]
 
@@ -96,6 +97,8 @@ def pairwise_distance(
     rows = X if Y is None else Y
     with _named(name):
         columns = ids_of(rows, ids, place)
+        if columns is not None:
+            check_distinct(columns, "ids")
         if columns is not None and (as_numbered := for_rows(ranking, columns)) is not None:
             ranking, columns = as_numbered, None
         index = one_list(rows, ranking, resources, False, columns)
@@ -110,10 +113,9 @@ def _named(name: str) -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        text = str(error).replace("argument 'dataset'", f"argument '{name}'", 1)
-        raise type(error)(
-            f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
-        ) from None
+        if error.argument is not None:
+            raise renamed(error, {"dataset": name}, type(error)) from None
+        raise type(error)(str(error).replace("argument 'dataset'", f"argument '{name}'", 1)) from None
 
 
 def _is_wide(dtype: npt.DTypeLike | None, out: object) -> bool:

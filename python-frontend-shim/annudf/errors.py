@@ -35,7 +35,21 @@ __all__ = [
 
 
 class Error(Exception):
-    """Base of all exceptions of annudf."""
+    """Base of all exceptions of annudf.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument at fault as the caller knows it, ``"k"``; None where the message alone says what it is.
+    value : str or None
+        Its value as the message shows it, ``"0"``.
+    allowed : str or None
+        What is allowed, ``"an integer from 1 to 10"``.
+    """
+
+    argument: str | None = None
+    value: str | None = None
+    allowed: str | None = None
 
 
 class ArgumentError(Error, ValueError):

@@ -429,6 +429,9 @@ void addSearch(nb::module_ &module) {
       .def("synchronize", &synchronize, "stream"_a, "Waits for all work enqueued on `stream`.")
       .def("record", &record, "stream"_a, "All work enqueued on `stream` until now.");
 
+  module.def(
+      "check_k", [](int64_t k, int64_t rows) { check(atOnce(annudf_check_k(k, rows))); }, "k"_a,
+      "rows"_a, "ArgumentError unless a search of so many rows may ask for k of them.");
   module.def("precompile_for", &precompileFor, "artifact"_a, "element"_a, "arch"_a,
              "Leaves the kernels for GPUs of an architecture, 90 for sm_90, in the cache on disk.");
   module.def("describe_environment", &describeEnvironment,

@@ -35,6 +35,19 @@ void raise(const char *name, const std::string &message) {
   std::abort(); // raiseObject throws.
 }
 
+/// With what the library says of the argument at fault.
+[[noreturn]] static void raiseLast(const char *name, const std::string &message) {
+  const nb::object exception = errorsAttr(name)(decode(message.data(), message.size()));
+  const annudf_argument_fault &fault = *annudf_last_argument_fault();
+  for (const auto &[attribute, text] :
+       {std::pair("argument", fault.argument), std::pair("value", fault.value),
+        std::pair("allowed", fault.allowed)})
+    if (*text)
+      exception.attr(attribute) = text;
+  raiseObject(exception);
+  std::abort(); // raiseObject throws.
+}
+
 std::string toPath(nb::handle path) {
   PyObject *bytes = nullptr;
   if (!PyUnicode_FSConverter(path.ptr(), &bytes))
@@ -49,9 +62,9 @@ void check(Outcome outcome) {
   const std::string message = annudf_last_error();
   switch (outcome.status) {
   case ANNUDF_USAGE:
-    raise("ArgumentError", message);
+    raiseLast("ArgumentError", message);
   case ANNUDF_INPUT:
-    raise("InputError", message);
+    raiseLast("InputError", message);
   case ANNUDF_ENVIRONMENT:
     raise("UnavailableError", message);
   case ANNUDF_COMPILE:

@@ -16,6 +16,8 @@
 #include "annudf-c/IvfFlat.h"
 #include "annudf/cpp/params.hpp"
 
+#include <limits>
+
 namespace annudf {
 inline namespace v0 {
 namespace detail {
@@ -123,11 +125,9 @@ inline const backend &device_or(const backend &given, std::int32_t device) {
   return given ? given : backend::shared(device);
 }
 
+/// Before the call, as results need their room.
 inline void check_k(std::int64_t k) {
-  // Checked here, as results need their room before the call.
-  if (k < 1 || k > ANNUDF_MAX_K)
-    throw error(errc::usage, "k = " + std::to_string(k) + ": must be between 1 and " +
-                                 std::to_string(std::int64_t(ANNUDF_MAX_K)));
+  check(annudf_check_k(k, std::numeric_limits<std::int64_t>::max()));
 }
 
 inline search_result room_for(std::int64_t rows, std::int64_t k) {

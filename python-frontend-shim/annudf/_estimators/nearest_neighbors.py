@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from annudf import _arrays, ivf_flat
-from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
@@ -22,6 +22,7 @@ from annudf.brute_force import without_self
 from annudf.errors import ArgumentError, CaptureError, DtypeError, UnavailableError
 from annudf.ivf_flat._evaluate import tune_on_rows
 from annudf.ivf_flat._index import build_of
+from annudf.ivf_flat._search import check_k
 
 if TYPE_CHECKING:
 
@@ -249,7 +250,7 @@ class NearestNeighbors(_Estimator):
         lists = self.index_.n_lists
         if self.n_probes is not None:
             return min(check_int(self.n_probes, "n_probes", 1, MAX_LISTS), lists), None
-        k = check_int(self.n_neighbors, "n_neighbors", 1, MAX_K)
+        k = check_k(self.n_neighbors, name="n_neighbors")
         if wanted is not None and lists == 1:
             return 1, 1.0
         found = None
@@ -284,7 +285,7 @@ class NearestNeighbors(_Estimator):
         """
         self._check_fitted()
         itself = X is None
-        k = check_int(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1, MAX_K)
+        k = check_k(self.n_neighbors if n_neighbors is None else n_neighbors, name="n_neighbors")
         most = self.n_samples_fit_ - itself
         if k > most:
             raise ArgumentError(
@@ -318,7 +319,7 @@ class NearestNeighbors(_Estimator):
             neighbour there.
         """
         self._check_fitted()
-        k = check_int(self.n_neighbors, "n_neighbors", 1, MAX_K)
+        k = check_k(self.n_neighbors, name="n_neighbors")
         return self.kneighbors_graph(X, k + (self.mode == "distance"), self.mode)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

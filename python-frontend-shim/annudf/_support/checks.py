@@ -8,12 +8,13 @@ import operator
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from annudf.errors import ArgumentError, DtypeError
+from annudf.errors import ArgumentError, DtypeError, Error
 
 
 def shown(value: object) -> str:
@@ -34,19 +35,43 @@ def class_of(value: object) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> int:
-    """The integer, or ArgumentError with the limits; `extra` says what one of them means."""
-    limits = f"it must be an integer from {low} to {high}{extra}"
-    if isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{name} is {value}, {limits}")
+def refusal(name: str, value: object, allowed: str) -> ArgumentError:
+    """The error of an argument that has not one of the allowed values."""
+    return with_fault(ArgumentError(f"{name} is {shown(value)}, it must be {allowed}"), name, shown(value), allowed)
+
+
+def with_fault(error: ArgumentError, argument: str | None, value: str | None, allowed: str | None) -> ArgumentError:
+    """The error, which says what is wrong with an argument."""
+    error.argument, error.value, error.allowed = argument, value, allowed
+    return error
+
+
+def renamed(error: Error, names: Mapping[str, str], kind: type[ArgumentError] = ArgumentError) -> ArgumentError:
+    """An error of the core for a caller who knows its arguments by other names, the values of `names`."""
+    text, argument = str(error), error.argument
+    if argument is not None and argument in names:
+        text, argument = names[argument] + text.removeprefix(argument), names[argument]
+    return with_fault(kind(text), argument, error.value, error.allowed)
+
+
+def check_whole(value: Any, name: str, allowed: str = "an integer") -> int:
+    """The integer, or ArgumentError with what is allowed. The core says whether it is within its limits."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         value = int(value)  # As cuVS takes them: `rows / 10` is what people write.
     try:
-        number = operator.index(value)
+        if not isinstance(value, (bool, np.bool_)):
+            return operator.index(value)
     except TypeError:
-        raise ArgumentError(f"{name} is {value!r}, {limits}") from None
+        pass
+    raise refusal(name, value, allowed)
+
+
+def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> int:
+    """The integer, or ArgumentError with the limits; `extra` says what one of them means."""
+    allowed = f"an integer from {low} to {high}{extra}"
+    number = check_whole(value, name, allowed)
     if not low <= number <= high:
-        raise ArgumentError(f"{name} is {shown(number)}, {limits}")
+        raise refusal(name, number, allowed)
     return number
 
 

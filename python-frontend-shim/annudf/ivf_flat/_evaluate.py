@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays
-from annudf._core import DEFAULT_K, DEFAULT_RECALL, MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_K, DEFAULT_RECALL, MAX_LISTS
 from annudf._devices import transfer
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
@@ -266,8 +266,7 @@ def evaluate(
     (array([ 1, 10, 40]), True, 1.0)
     """
     lists = check_index(index).n_lists
-    k = check_int(k, "k", 1, MAX_K)
-    check_k(k, index)
+    k = check_k(k, index._core.size)
     if probes is None:
         counts = [*(1 << i for i in range(lists.bit_length()) if 1 << i < lists), lists]
     else:
@@ -359,8 +358,7 @@ def tune_n_probes(
     True
     """
     check_index(index)
-    k = check_int(k, "k", 1, MAX_K)
-    check_k(k, index)
+    k = check_k(k, index._core.size)
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
         raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")

@@ -19,7 +19,7 @@ _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "u
 
 
 def given_ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | None, expected: str) -> View:
-    """The ids as int64 in host memory, or ArgumentError; `shape` None is any of one axis."""
+    """The ids as int64 in host memory, or ArgumentError; `shape` None is any of one axis. The core has their rules."""
     ids = _arrays.view(array, name, resources.stream)
     if ids.shape != shape if shape is not None else len(ids.shape) != 1:
         raise ArgumentError(f"argument '{name}' has shape {ids.shape}, it must be {expected}")
@@ -30,20 +30,17 @@ def given_ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...
     if host.dtype == np.uint64 and bool((host > largest).any()):
         at = int(np.flatnonzero(host > largest)[0])
         raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are at most {largest}")
-    if bool((host < 0).any()):
-        at = int(np.flatnonzero(host < 0)[0])
-        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
     return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
 
 
-def distinct_ids(array: Any, name: str, resources: Resources, rows: int) -> npt.NDArray[np.int64]:
-    """One id a row, each another, or ArgumentError."""
-    ids = transfer.as_numpy(given_ids(array, name, resources, (rows,), f"({rows},), one id a row"))
+def check_distinct(ids: npt.NDArray[np.int64], name: str) -> None:
+    """For ids that the core does not see: ArgumentError, as of its own, unless they are 0 or above and different."""
+    if len(below := np.flatnonzero(ids < 0)):
+        raise ArgumentError(f"{name}[{below[0]}] is {ids[below[0]]}; ids are 0 or above")
     order = np.argsort(ids, kind="stable")
     twice = np.flatnonzero(ids[order[1:]] == ids[order[:-1]])
     if len(twice):
         first, second = order[twice[0]], order[twice[0] + 1]
         raise ArgumentError(
-            f"argument '{name}' has the id {ids[first]} at {first} and at {second}; give each row its own id"
+            f"{name}[{second}] is {ids[first]}, the id of row {first} too; give each row an id of its own"
         )
-    return ids

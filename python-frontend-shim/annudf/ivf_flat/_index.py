@@ -15,7 +15,7 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
 from annudf._devices import backends, transfer
-from annudf._support.checks import check_bool, check_int, class_of, shown
+from annudf._support.checks import check_bool, check_int, class_of, renamed, shown
 from annudf._support.log import ProgressBar, logger
 from annudf._support.options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf._support.repr import of_whole
@@ -143,16 +143,9 @@ def _from_pickle(data: bytes, metric: str, ids: str = Ids.POSITIONS.name) -> Ind
     return Index(core, metric, Ids[ids])
 
 
-_CORE_NAMES = ("base: ", "rows to add: ", "queries: ")
-
-
-def array_at_fault(error: InputError, name: str) -> ArgumentError:
+def array_at_fault(error: InputError, name: str, ids: str = "ids") -> ArgumentError:
     """The core calls what an array or a file holds input, and has its own names; here argument `name` is read."""
-    text = str(error)
-    for start in _CORE_NAMES:
-        if text.startswith(start):
-            text = f"{name}: {text.removeprefix(start)}"
-    return ArgumentError(text)
+    return renamed(error, {"base": name, "rows to add": name, "queries": name, "ids": ids})
 
 
 def check_index(index: object) -> Index:
@@ -372,7 +365,7 @@ def extend(
         return result  # No call may follow the work, see Work.
     except InputError as error:
         bar.close()
-        raise array_at_fault(error, "new_vectors") from None
+        raise array_at_fault(error, "new_vectors", "new_indices") from None
     except BaseException:
         bar.close()
         raise
@@ -451,6 +444,9 @@ def remove(
         removed: int = work.result
         index._ids = Ids.GIVEN
         return removed  # No call may follow the work, see Work.
+    except InputError as error:
+        bar.close()
+        raise array_at_fault(error, "ids") from None
     except BaseException:
         bar.close()
         raise

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from annudf import _arrays
 from annudf._arrays import View
-from annudf._core import MAX_K, merge_parts
+from annudf._core import merge_parts
 from annudf._devices import backends, transfer
-from annudf._support.checks import check_int, shown
+from annudf._support.checks import shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DeviceError
-from annudf.ivf_flat._search import result_array, run
+from annudf.ivf_flat._search import check_k, result_array, run
 
 _MAX_QUERIES = 2**31 - 1
 
@@ -98,7 +98,7 @@ def knn_merge_parts(
         given = distances if distances is not None else neighbors
         columns: tuple[int, ...] = getattr(given, "shape", ())
         k = columns[1] if len(columns) == 2 else found
-    k = check_int(k, "k", 1, MAX_K)
+    k = check_k(k)
     device = place.place(from_distances.device, "argument 'in_distances'")
     on_host = from_distances.device.kind == "cpu"
     stream = 0 if on_host else transfer.working_stream(from_distances, place)

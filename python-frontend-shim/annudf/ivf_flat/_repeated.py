@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +15,9 @@ from annudf import _arrays
 from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
-from annudf._support.checks import check_bool, check_number, shown
+from annudf._support.checks import check_bool, check_number
 from annudf.common import Resources, check_resources
-from annudf.errors import ArgumentError, InputError
+from annudf.errors import InputError
 from annudf.filters._bits import check_filter
 from annudf.filters._generations import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
@@ -93,9 +92,7 @@ def radius_neighbors(
     (array([0., 1., 1.], dtype=float32), array([4, 3, 5]))
     """
     limit = check_number(radius, "radius")
-    if math.isnan(limit):
-        raise ArgumentError(f"radius is {shown(radius)}, it must be a number that distances can be compared with")
-    check_k(1, check_index(index))
+    check_k(1, check_index(index)._core.size)
     call = Repeated(search_params, index, queries, resources, filter)
     with np.errstate(over="ignore"):  # What float32 does not hold is further than any distance.
         limit = float(np.float32(limit))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays
+from annudf import _arrays, _core
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
-from annudf._core import DEFAULT_N_PROBES, MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_N_PROBES, MAX_LISTS
 from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
-from annudf._support.checks import check_bool, check_int, check_name, shown
+from annudf._support.checks import check_bool, check_int, check_name, check_whole, refusal, renamed, shown
 from annudf._support.log import logger
 from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
@@ -339,8 +339,7 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
     check_params(search_params)
     core = check_index(index)._core
     place = check_resources(resources)
-    whole = check_int(k, "k", 1, MAX_K)
-    check_k(whole, index)
+    whole = check_k(k, core.size)
     metric = search_params.metric_for(index)
     accepted = metric.query_dtypes(index.dtype_name)
     rows = _arrays.input_matrix(
@@ -376,13 +375,19 @@ def check_params(search_params: object) -> None:
         raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
 
 
-def check_k(k: int, index: Index) -> None:
-    """Refuses more neighbours than there are rows."""
-    rows = index._core.size
-    if k > rows:
-        raise ArgumentError(
-            f"k is {k}, but the index has {rows} rows" + ("; add some with extend()" if rows == 0 else "")
-        )
+_ANY = 2**63 - 1
+
+
+def check_k(k: object, rows: int = _ANY, name: str = "k") -> int:
+    """The number of neighbours of a search of so many rows, as the core allows it; `name` is what the caller gives."""
+    number = k if type(k) is int else check_whole(k, name)
+    if not -_ANY <= number <= _ANY:
+        raise refusal(name, number, "an integer of 64 bits")
+    try:
+        _core.check_k(number, rows)
+    except ArgumentError as error:
+        raise renamed(error, {"k": name}) from None
+    return number
 
 
 def refuse_shared(queries: View, distances: View, neighbors: View) -> None:

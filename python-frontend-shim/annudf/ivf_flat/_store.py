@@ -34,7 +34,7 @@ def store_rows(
 
     With `in_place` those that stay on the host are not copied: a search there stores a piece of them at a time.
 
-    `missing_values` of a type without NaN is passed over; `ids` are distinct, 0 or above.
+    `missing_values` of a type without NaN is passed over; `ids` are checked by the core.
     """
     from annudf import _core
 

@@ -10,7 +10,9 @@
 
 #include "../../kernels/Orders.h"
 #include "annudf/ABI/annudf_limits.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/Error.h"
+#include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
@@ -31,12 +33,6 @@ struct Candidate {
   }
 };
 
-void checkRange(const char *name, int64_t value, int64_t most) {
-  if (value < 1 || value > most)
-    throw Error(ErrorKind::Usage, std::string(name) + " = " + std::to_string(value) +
-                                      ": must be between 1 and " + std::to_string(most));
-}
-
 [[noreturn]] void refuseId(int64_t part, int64_t query, int64_t id, int64_t translation) {
   throw Error(ErrorKind::Input, "part " + std::to_string(part) + ": id " + std::to_string(id) +
                                     " of query " + std::to_string(query) +
@@ -47,14 +43,11 @@ void checkRange(const char *name, int64_t value, int64_t most) {
 } // namespace
 
 void checkMerge(const PartialResults &from, int64_t k) {
-  checkRange("k", k, ANNUDF_MAX_K);
-  checkRange("k of a part", from.k, ANNUDF_MAX_K);
+  checkK(k);
+  checkRange("k of a part", from.k, 1, ANNUDF_MAX_K);
   // A device numbers what it merges for one query with 32 bits.
-  checkRange("parts", from.parts, std::numeric_limits<uint32_t>::max() / from.k);
-  if (from.queries < 0 || from.queries > std::numeric_limits<int32_t>::max())
-    throw Error(ErrorKind::Usage, "queries = " + std::to_string(from.queries) +
-                                      ": must be between 0 and " +
-                                      std::to_string(std::numeric_limits<int32_t>::max()));
+  checkRange("parts", from.parts, 1, std::numeric_limits<uint32_t>::max() / from.k);
+  checkRange("queries", from.queries, 0, std::numeric_limits<int32_t>::max());
   if (!from.translations.empty() && int64_t(from.translations.size()) != from.parts)
     throw Error(ErrorKind::Usage, "there are " + std::to_string(from.translations.size()) +
                                       " translations and " + std::to_string(from.parts) +

@@ -9,6 +9,7 @@
 #include "annudf/runtime/engine/Repeated.h"
 
 #include "../../kernels/Orders.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/Error.h"
 #include "engine/SearchOnce.h"
 
@@ -55,8 +56,9 @@ RadiusNeighbors radiusNeighbors(Backend &backend, const RowStore &index, const M
                                 const BoundCaptures &captures, const MatrixView &queries,
                                 float radius, const SearchParams &params, SearchStats *stats) {
   if (std::isnan(radius))
-    throw Error(ErrorKind::Usage,
-                "radius is NaN; it must be a number that distances can be compared with");
+    throw ArgumentError(ErrorKind::Usage,
+                        {"radius", "nan", "a number that distances can be compared with"},
+                        " is nan, it must be a number that distances can be compared with");
   const bool isMin = !annudf_kernels::isLargestBest(metric.artifact.manifest.order);
   const int64_t most = std::min<int64_t>(index.size(), ANNUDF_MAX_K);
   int64_t k = std::clamp<int64_t>(most, 1, kFirst);

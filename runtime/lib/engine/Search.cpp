@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/engine/Search.h"
 
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/FileIO.h"
 #include "annudf/runtime/coarse/Coarse.h"
 
@@ -119,9 +120,7 @@ namespace {
 void checkCandidates(const RowStore &index, const Candidates &candidates, int64_t queries) {
   const auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
   const uint32_t probes = probesOf(index, candidates), lists = index.nLists();
-  if (probes < 1 || probes > lists)
-    usage("probes = " + std::to_string(probes) + ": must be between 1 and the index's " +
-          std::to_string(lists) + " lists");
+  checkRange("probes", probes, 1, lists, ", the lists of the index");
   const ListCenters *const centers = index.listCenters();
   if (areRanked(index, candidates) && (!centers || centers->count() != lists))
     usage("probes = " + std::to_string(probes) + ": the index's " + std::to_string(lists) +
@@ -149,30 +148,43 @@ void checkCandidates(const RowStore &index, const Candidates &candidates, int64_
 
 } // namespace
 
+int checkK(int64_t k, int64_t rows) {
+  checkRange("k", k, 1, ANNUDF_MAX_K);
+  if (k <= rows)
+    return static_cast<int>(k);
+  const std::string given = std::to_string(k), most = std::to_string(rows);
+  throw ArgumentError(ErrorKind::Usage, {"k", given, "an integer from 1 to " + most},
+                      " is " + given + ", but the index has " + most + " rows" +
+                          (rows == 0 ? "; add some first" : ""));
+}
+
 void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params) {
   checkRole(metric);
   const Manifest &manifest = metric.artifact.manifest;
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
+  auto ofQueries = [](const std::string &what) {
+    throw ArgumentError(ErrorKind::Input, {"queries"}, what);
+  };
   const std::string name = nameOf(metric);
   if (queries.dims != index.dims()) {
     const bool packed = index.element() == ANNUDF_ELEMENT_BITS && bitsOf(queries.element) == 8 &&
                         int64_t(queries.dims) * 8 == index.dims();
-    input("queries have " + std::to_string(queries.dims) + " dims, the index has " +
-          std::to_string(index.dims()) +
-          (packed ? " of bits; give them as bits too if their bytes are packed" : ""));
+    ofQueries(" have " + std::to_string(queries.dims) + " dims, the index has " +
+              std::to_string(index.dims()) +
+              (packed ? " of bits; give them as bits too if their bytes are packed" : ""));
   }
   if (const std::string fault = faultOfDims(queries.element, queries.dims); !fault.empty())
-    input("queries: " + fault);
+    ofQueries(": " + fault);
   if (queries.rows == 0)
-    input("queries: there are 0 rows; give at least one");
+    ofQueries(": there are 0 rows; give at least one");
   if (queries.rows < 0 || !queries.data)
-    input("queries: " + std::to_string(queries.rows) + " rows without data");
+    ofQueries(": " + std::to_string(queries.rows) + " rows without data");
   // A hook gets the number of a query as an int32_t, and a capture of queries is read there.
   if (queries.rows > std::numeric_limits<int32_t>::max())
-    input("queries: " + std::to_string(queries.rows) + " rows, a search takes at most " +
-          std::to_string(std::numeric_limits<int32_t>::max()) + "; search in parts");
+    ofQueries(": " + std::to_string(queries.rows) + " rows, a search takes at most " +
+              std::to_string(std::numeric_limits<int32_t>::max()) + "; search in parts");
   if (!manifest.accepts(index.element()))
     input(name + " takes " + elementList(manifest) + ", the index holds " +
           toString(index.element()));
@@ -192,12 +204,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
   if (manifest.dims != 0 && manifest.dims != index.dims())
     input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
           std::to_string(index.dims()));
-  if (k < 1 || k > ANNUDF_MAX_K)
-    usage("k = " + std::to_string(k) + ": must be between 1 and " +
-          std::to_string(int(ANNUDF_MAX_K)));
-  if (k > index.size())
-    usage("k = " + std::to_string(k) + ": the index has only " + std::to_string(index.size()) +
-          " rows");
+  checkK(k, index.size());
   checkCandidates(index, params.candidates, queries.rows);
   if (params.filter && params.filter->bits() < index.rowExtent())
     usage("the filter has " + std::to_string(params.filter->bits()) +

@@ -109,9 +109,8 @@ void searchRows(Backend &backend, const MatrixView &rows, const StorePiece &stor
                 const RowPieces &pieces, const MetricView &metric, const BoundCaptures &captures,
                 const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                 float *distances, SearchStats *stats) {
-  if (k > rows.rows && rows.rows > 0)
-    throw Error(ErrorKind::Usage, "k = " + std::to_string(k) + ": the index has only " +
-                                      std::to_string(rows.rows) + " rows");
+  if (rows.rows > 0) // Without rows it is they that are at fault.
+    checkK(k, rows.rows);
   int64_t count = 1;
   const int64_t ofRow = rows.dims > 0 ? bytesOfRow(rows.element, rows.dims) : 1;
   const double results = 2.0 * double(queries.rows) * double(k) * (sizeof(int64_t) + sizeof(float));

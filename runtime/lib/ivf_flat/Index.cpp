@@ -9,6 +9,7 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/KMeans.h"
@@ -28,7 +29,7 @@ namespace {
 
 void checkShape(const MatrixView &matrix, const char *what) {
   auto refuse = [&](const std::string &why) {
-    throw Error(ErrorKind::Input, std::string(what) + ": " + why);
+    throw ArgumentError(ErrorKind::Input, {what}, ": " + why);
   };
   if (matrix.rows <= 0)
     refuse("it has no rows");
@@ -132,18 +133,19 @@ void checkBase(const MatrixView &base, const IndexParams &params, int64_t firstR
 
 void checkEnough(const MatrixView &base, uint32_t nLists) {
   if (base.rows < nLists)
-    throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
-                                      " rows, fewer than the " + std::to_string(nLists) +
-                                      " lists; ask for at most " + std::to_string(base.rows));
+    throw ArgumentError(ErrorKind::Input, {"base"},
+                        ": it has " + std::to_string(base.rows) + " rows, fewer than the " +
+                            std::to_string(nLists) + " lists; ask for at most " +
+                            std::to_string(base.rows));
 }
 
 void checkCenters(const std::vector<float> &centers, int32_t dims) {
   for (size_t i = 0; i < centers.size(); ++i)
     if (!std::isfinite(centers[i]))
-      throw Error(ErrorKind::Input, "base: center " + std::to_string(i / size_t(dims)) +
-                                        " of k-means overflows float32 in dim " +
-                                        std::to_string(i % size_t(dims)) +
-                                        "; scale the vectors down");
+      throw ArgumentError(ErrorKind::Input, {"base"},
+                          ": center " + std::to_string(i / size_t(dims)) +
+                              " of k-means overflows float32 in dim " +
+                              std::to_string(i % size_t(dims)) + "; scale the vectors down");
 }
 
 Index Index::build(const IndexParams &given, const MatrixView &base, const Progress &progress) {
@@ -176,19 +178,18 @@ Index Index::build(const IndexParams &given, const MatrixView &base, const Progr
 void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
   checkShape(rows, newIds.ids || size_ != 0 ? "rows to add" : "base");
   if (rows.element != element_ || rows.dims != dims_)
-    throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
-                                      " dims of " + toString(rows.element) + ", the index holds " +
-                                      std::to_string(dims_) + " dims of " + toString(element_));
+    throw ArgumentError(ErrorKind::Input, {"rows to add"},
+                        ": " + std::to_string(rows.dims) + " dims of " + toString(rows.element) +
+                            ", the index holds " + std::to_string(dims_) + " dims of " +
+                            toString(element_));
   const int64_t *ids = newIds.ids;
-  for (int64_t i = 0; ids && i < rows.rows; ++i)
-    if (ids[i] < 0)
-      throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
-                                        std::to_string(i) + " is below 0");
+  if (ids)
+    checkIds({ids, size_t(rows.rows)});
   checkColumns(columnsWith(newIds), newIds.columns ? *newIds.columns : NewColumns{}, rows.rows);
   if (!ids && rows.rows > INT64_MAX - rowExtent())
-    throw Error(ErrorKind::Input, "rows to add: the largest id of the index is " +
-                                      std::to_string(largestId_) +
-                                      ", so no larger ids are left; give ids");
+    throw ArgumentError(ErrorKind::Input, {"rows to add"},
+                        ": the largest id of the index is " + std::to_string(largestId_) +
+                            ", so no larger ids are left; give ids");
 }
 
 void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,

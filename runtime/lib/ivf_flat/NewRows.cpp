@@ -8,6 +8,7 @@
 
 #include "ivf_flat/NewRows.h"
 
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/KMeans.h"
@@ -100,6 +101,16 @@ void addRow(const MatrixView &row, const Index &index, std::vector<float> &scrat
 
 } // namespace
 
+void checkIds(std::span<const int64_t> ids) {
+  const auto below = std::find_if(ids.begin(), ids.end(), [](int64_t id) { return id < 0; });
+  if (below == ids.end())
+    return;
+  ArgumentFault fault{"ids", std::to_string(*below), "0 or above"};
+  const std::string rest = "[" + std::to_string(below - ids.begin()) + "] is " + fault.value +
+                           "; ids are " + fault.allowed;
+  throw ArgumentError(ErrorKind::Input, std::move(fault), rest);
+}
+
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads) {
   refuseRepeatedIds(index.largestId(), ids, rows, threads, [&] {
     std::vector<std::span<const int64_t>> all;
@@ -113,10 +124,10 @@ void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int 
                        const std::function<std::vector<std::span<const int64_t>>()> &ofIndex) {
   const IdsOfRows wanted(ids, rows);
   if (const auto [first, second] = wanted.firstRepeated(); second != kNone)
-    throw Error(ErrorKind::Input, "rows to add: rows " + std::to_string(first) + " and " +
-                                      std::to_string(second) + " both have id " +
-                                      std::to_string(ids[second]) +
-                                      "; ids must differ unless allow_repeated_ids is set");
+    throw ArgumentError(ErrorKind::Input, {"ids", std::to_string(ids[second])},
+                        "[" + std::to_string(second) + "] is " + std::to_string(ids[second]) +
+                            ", the id of row " + std::to_string(first) +
+                            " too; ids must differ unless allow_repeated_ids is set");
   if (wanted.least() > largestId)
     return;
   const std::vector<std::span<const int64_t>> all = ofIndex();
@@ -129,10 +140,10 @@ void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int 
   const int64_t row = *std::min_element(found.begin(), found.end());
   if (row == kNone)
     return;
-  throw Error(
-      ErrorKind::Input,
-      "rows to add: row " + std::to_string(row) + " has id " + std::to_string(ids[row]) +
-          ", which is in the index already; ids must be new unless allow_repeated_ids is set");
+  throw ArgumentError(
+      ErrorKind::Input, {"ids", std::to_string(ids[row])},
+      "[" + std::to_string(row) + "] is " + std::to_string(ids[row]) +
+          ", which the index has; ids must be new unless allow_repeated_ids is set");
 }
 
 std::vector<double> sumOfList(const Index &index, uint32_t list,

@@ -31,8 +31,11 @@ private:
   std::vector<int64_t> begin_, rows_;
 };
 
+/// The rule of ids that callers give. \throws ArgumentError(Input) naming the first below 0.
+void checkIds(std::span<const int64_t> ids);
+
 /// Reads the ids of the index only where one of them may be among the new.
-/// \throws Error(Input) naming the first row whose id another new row or the index has.
+/// \throws ArgumentError(Input) naming the first row whose id another new row or the index has.
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads);
 /// The same of an index whose ids are asked for only then.
 void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int threads,

@@ -9,8 +9,10 @@
 #include "ivf_flat/OneList.h"
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "ivf_flat/NewIndex.h"
+#include "ivf_flat/NewRows.h"
 #include "vectors/Elements.h"
 
 #include <algorithm>
@@ -83,23 +85,21 @@ IndexParams paramsOfOneList(const MatrixView &rows, bool missingValues, int thre
 int64_t checkIdsOfRows(const RowIds &ids, int64_t rows) {
   if (!ids.ids) {
     if (ids.first < 0 || ids.first > INT64_MAX - rows)
-      throw Error(ErrorKind::Input, "base: the first of " + std::to_string(rows) + " ids is " +
-                                        std::to_string(ids.first) + "; ids are 0 to " +
-                                        std::to_string(INT64_MAX));
+      throw ArgumentError(ErrorKind::Input, {"ids"},
+                          ": " + std::to_string(rows) + " ids from " + std::to_string(ids.first) +
+                              " on; ids are 0 to " + std::to_string(INT64_MAX));
     return ids.first + rows - 1;
   }
-  for (int64_t i = 0; i < rows; ++i)
-    if (ids.ids[i] < 0)
-      throw Error(ErrorKind::Input, "base: id " + std::to_string(ids.ids[i]) + " of row " +
-                                        std::to_string(i) + " is below 0");
+  checkIds({ids.ids, size_t(rows)});
   std::vector<int64_t> sorted(ids.ids, ids.ids + rows);
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
     const int64_t *first = std::find(ids.ids, ids.ids + rows, *twice),
                   *second = std::find(first + 1, ids.ids + rows, *twice);
-    throw Error(ErrorKind::Input, "base: rows " + std::to_string(first - ids.ids) + " and " +
-                                      std::to_string(second - ids.ids) + " both have id " +
-                                      std::to_string(*twice) + "; give each row its own id");
+    throw ArgumentError(ErrorKind::Input, {"ids", std::to_string(*twice)},
+                        "[" + std::to_string(second - ids.ids) + "] is " + std::to_string(*twice) +
+                            ", the id of row " + std::to_string(first - ids.ids) +
+                            " too; give each row an id of its own");
   }
   return sorted.back();
 }

@@ -98,15 +98,8 @@ void compact(List &list, int64_t left, int32_t words, const std::vector<Column> 
 
 } // namespace
 
-void Index::checkRemoved(std::span<const int64_t> ids) {
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0)
-      throw Error(ErrorKind::Input, "ids to remove: id " + std::to_string(ids[i]) + " at " +
-                                        std::to_string(i) + " is below 0");
-}
-
 int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
-  checkRemoved(ids);
+  checkIds(ids);
   report(progress, "remove", 0);
   takeLists();
   const IdSet gone(ids, largestId_, size_);

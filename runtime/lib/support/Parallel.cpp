@@ -9,6 +9,7 @@
 #include "annudf/runtime/support/Parallel.h"
 
 #include "FloatModes.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/Error.h"
 #include "annudf/Support/Fork.h"
 #include "annudf/Support/Threads.h"
@@ -138,10 +139,7 @@ int coresOfProcess() {
 } // namespace
 
 int resolveThreads(int threads) {
-  if (threads < 0 || threads > kMaxThreads)
-    throw Error(ErrorKind::Usage, "threads = " + std::to_string(threads) +
-                                      ": must be between 0 (all cores) and " +
-                                      std::to_string(kMaxThreads));
+  checkRange("threads", threads, 0, kMaxThreads, ", 0 for all cores");
   if (threads != 0)
     return threads;
   static std::atomic<int> cores = 0; // Without a lock: at first several threads may ask.

@@ -8,6 +8,7 @@
 
 #include "vectors/Elements.h"
 
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/support/Parallel.h"
 
@@ -170,16 +171,13 @@ void checkFinite(const MatrixView &matrix, const char *what, int threads, NaNs n
   while (!isRefused(coordinate(matrix, row, dim)))
     ++dim;
   const float value = coordinate(matrix, row, dim);
-  const char *rule = nans == NaNs::Missing ? "must be finite, or NaN where it is missing"
-                     : std::isnan(value)
-                         ? "must be finite unless index and metric say missing_values"
-                         : "must be finite";
-  throw Error(ErrorKind::Input, std::string(what) + ": row " + std::to_string(firstRow + row) +
-                                    ", dim " + std::to_string(dim) + " is " +
-                                    (std::isnan(value) ? "nan"
-                                     : value > 0       ? "inf"
-                                                       : "-inf") +
-                                    "; every coordinate " + rule);
+  const char *rule = nans == NaNs::Missing ? "finite, or NaN where it is missing"
+                     : std::isnan(value)   ? "finite unless index and metric say missing_values"
+                                           : "finite";
+  const char *shown = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  throw ArgumentError(ErrorKind::Input, {what, shown, rule},
+                      ": row " + std::to_string(firstRow + row) + ", dim " + std::to_string(dim) +
+                          " is " + shown + "; every coordinate must be " + rule);
 }
 
 } // namespace annudf::runtime

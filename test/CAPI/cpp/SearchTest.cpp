@@ -215,7 +215,7 @@ TEST_F(CppSearch, MetricOfTheIndexIsTheDefault) {
   const auto by_angle = ivf_flat::build({.n_lists = 2, .metric = annudf::coarse::cosine}, rows);
   EXPECT_NEAR(ivf_flat::search(by_angle, query, 1).distances(0, 0), 0, 1e-6);
   EXPECT_EQ(error_of([&] { (void)ivf_flat::search(index, query, 1, {.n_probes = 0}); }),
-            usage("n_probes = 0: must be between 1 and 16777216"));
+            usage("n_probes is 0, it must be an integer from 1 to 16777216"));
 }
 
 TEST_F(CppSearch, ExtendSaveLoad) {
@@ -393,8 +393,8 @@ TEST_F(CppSearch, RowsThatNoMemoryHasAreErrors) {
   EXPECT_EQ(search(std::numeric_limits<std::int64_t>::max(), 1024),
             usage("distances cannot have shape " + most +
                   " x 1024; give extents of 0 or above that memory can hold"));
-  EXPECT_EQ(search(8, 0), usage("k = 0: must be between 1 and 1073741824"));
-  EXPECT_EQ(search(8, -1), usage("k = -1: must be between 1 and 1073741824"));
+  EXPECT_EQ(search(8, 0), usage("k is 0, it must be an integer from 1 to 1073741824"));
+  EXPECT_EQ(search(8, -1), usage("k is -1, it must be an integer from 1 to 1073741824"));
 #ifndef ANNUDF_TEST_SANITIZED
   // More than a process can have, for which a sanitizer's allocator would end the program.
   EXPECT_EQ(search(std::int64_t(1) << 58, 1),

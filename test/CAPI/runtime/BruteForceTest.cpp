@@ -154,8 +154,8 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   };
   const int64_t twice[] = {4, 0, 4}, below[] = {0, -1, 2};
   EXPECT_EQ(built(&few, twice),
-            "input: base: rows 0 and 2 both have id 4; give each row its own id");
-  EXPECT_EQ(built(&few, below), "input: base: id -1 of row 1 is below 0");
+            "input: ids[2] is 4, the id of row 0 too; give each row an id of its own");
+  EXPECT_EQ(built(&few, below), "input: ids[1] is -1; ids are 0 or above");
   EXPECT_EQ(built(nullptr, nullptr), "usage: annudf_brute_force_build: dataset is NULL");
   few.rows = 0;
   EXPECT_EQ(built(&few, nullptr), "input: base: it has no rows");
@@ -265,7 +265,7 @@ TEST_F(CApiBruteForce, Refuses) {
   EXPECT_EQ(pairwise(&asked, &rows, nullptr), "usage: annudf_pairwise_distance: distances is NULL");
   EXPECT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, 1004,
                                            nullptr, ids.data(), all.data(), nullptr)),
-            "usage: k = 1004: the index has only 1003 rows");
+            "usage: k is 1004, but the index has 1003 rows");
   OwnedIndex index;
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &asked, 3, nullptr, &index, nullptr)), "ok");
   const int64_t far[3] = {100, 200, 300};

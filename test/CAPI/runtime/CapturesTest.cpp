@@ -73,7 +73,7 @@ TEST_F(CApiCaptures, Refuses) {
   EXPECT_EQ(bind({w, p, w}), who + "capture 'w' is given twice");
   EXPECT_EQ(bind({w, p}, 4), "input: capture 'w' from the caller: declared dim x f32 with dim = 4, "
                              "got 3 x f32");
-  EXPECT_EQ(bind({w, p}, 0), "usage: dims = 0: must be between 1 and 2147483647");
+  EXPECT_EQ(bind({w, p}, 0), "usage: dims is 0, it must be an integer from 1 to 2147483647");
   annudf_capture_value value = w;
   value.name = "v";
   EXPECT_EQ(bind({w, p, value}),

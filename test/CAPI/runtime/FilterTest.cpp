@@ -45,7 +45,8 @@ TEST(CApiFilter, RefusesWhatIsNoFilter) {
   EXPECT_NE(annudf_filter_from_bitset(nullptr, 1, &out), ANNUDF_OK);
   EXPECT_NE(annudf_filter_from_bitset(&word, 1, nullptr), ANNUDF_OK);
   EXPECT_NE(annudf_filter_from_bitset(&word, 0, &out), ANNUDF_OK);
-  EXPECT_STREQ(annudf_last_error(), "bits = 0: must be between 1 and 9223372036854775776");
+  EXPECT_STREQ(annudf_last_error(),
+               "bits is 0, it must be an integer from 1 to 9223372036854775776");
   EXPECT_NE(annudf_filter_from_bytes(&byte, -1, &out), ANNUDF_OK);
   EXPECT_NE(annudf_filter_from_bytes(nullptr, 1, &out), ANNUDF_OK);
   EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_AND, one, two, &out), ANNUDF_USAGE);
@@ -145,7 +146,7 @@ TEST_F(CApiFilterCode, ComputesBits) {
   EXPECT_STREQ(annudf_last_error(), "the filter has 49 bits, the largest id of the index is "
                                     "49; give it a bit for every id");
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, -1, nullptr, &out), ANNUDF_USAGE);
-  EXPECT_STREQ(annudf_last_error(), "bits = -1: must be between 0 and 34359738368");
+  EXPECT_STREQ(annudf_last_error(), "bits is -1, it must be an integer from 0 to 34359738368");
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
   options.filter = half;

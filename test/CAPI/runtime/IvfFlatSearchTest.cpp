@@ -155,14 +155,25 @@ TEST_F(CApiSearch, MoreProbesThanListsAreAllLists) {
 
 TEST_F(CApiSearch, RefusesBadArguments) {
   Found found = foundFor(queries, 10);
-  EXPECT_EQ(search(queries, 0, 4, found), "usage: k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(search(queries, 0, 4, found),
+            "usage: k is 0, it must be an integer from 1 to 1073741824");
   EXPECT_EQ(search(queries, int64_t(1) << 33, 4, found),
-            "usage: k = 8589934592: must be between 1 and 1073741824");
-  EXPECT_EQ(search(queries, 10, 0, found), "usage: n_probes = 0: must be between 1 and 16777216");
+            "usage: k is 8589934592, it must be an integer from 1 to 1073741824");
+  EXPECT_EQ(search(queries, 10, 0, found),
+            "usage: n_probes is 0, it must be an integer from 1 to 16777216");
   EXPECT_EQ(search(queries, 10, (1 << 24) + 1, found),
-            "usage: n_probes = 16777217: must be between 1 and 16777216");
+            "usage: n_probes is 16777217, it must be an integer from 1 to 16777216");
+  const auto faultOfLast = [] {
+    const annudf_argument_fault &fault = *annudf_last_argument_fault();
+    return std::vector<std::string>{fault.argument, fault.value, fault.allowed};
+  };
+  using Fault = std::vector<std::string>;
+  EXPECT_EQ(faultOfLast(), (Fault{"n_probes", "16777217", "an integer from 1 to 16777216"}));
+  EXPECT_EQ(search(queries, 3001, 4, found), "usage: k is 3001, but the index has 3000 rows");
+  EXPECT_EQ(faultOfLast(), (Fault{"k", "3001", "an integer from 1 to 3000"}));
   const auto narrow = reference::randomVectors(ANNUDF_ELEMENT_F32, 2, 3, 1);
   EXPECT_EQ(search(narrow, 3, 4, found), "input: queries have 3 dims, the index has 12");
+  EXPECT_EQ(faultOfLast(), (Fault{"queries", "", ""}));
   auto none = queries;
   none.rows = 0;
   EXPECT_EQ(search(none, 3, 4, found), "input: queries: there are 0 rows; give at least one");
@@ -170,7 +181,12 @@ TEST_F(CApiSearch, RefusesBadArguments) {
   EXPECT_EQ(search(queries, 3, 4, found, nullptr, &stats),
             "usage: annudf_ivf_flat_search: annudf_ivf_flat_search_stats.size is 0; set it to "
             "sizeof(annudf_ivf_flat_search_stats)");
+  EXPECT_EQ(faultOfLast(), (Fault{"", "", ""}));
   EXPECT_EQ(found, foundFor(queries, 10));
+}
+
+TEST_F(CApiSearch, RefusesBadArrays) {
+  Found found = foundFor(queries, 10);
 
   const annudf_vectors rows = vectorsOf(queries);
   int64_t *const ids = found.ids.data();

@@ -75,13 +75,12 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
 
   ids[3] = -4;
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
-            "input: rows to add: id -4 of row 3 is below 0");
+            "input: ids[3] is -4; ids are 0 or above");
   ids[3] = 7000, ids[9] = 399;
   const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1,
                                                    nullptr,         0};
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
-            "input: rows to add: row 0 has id 5000, which is in the index already; ids must be new "
-            "unless "
+            "input: ids[0] is 5000, which the index has; ids must be new unless "
             "allow_repeated_ids is set");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
   const annudf_vectors wrong = vectorsOf(other);
@@ -210,7 +209,7 @@ TEST_F(CApiIndex, Remove) {
   EXPECT_EQ(infoOf(index).generation, after);
   const int64_t below[] = {5, -1};
   EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 2, nullptr, nullptr, &removed)),
-            "input: ids to remove: id -1 at 1 is below 0");
+            "input: ids[1] is -1; ids are 0 or above");
   EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 1, nullptr, nullptr, nullptr)),
             "usage: annudf_ivf_flat_remove: ids is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, nullptr, ids, 1, nullptr, nullptr, nullptr)),
@@ -290,7 +289,7 @@ TEST_F(CApiIndex, BuildRefuses) {
   const auto error = [&](int64_t lists, const annudf_ivf_flat_build_options *options = nullptr) {
     return outcome(annudf_ivf_flat_build(nullptr, &vectors, lists, options, &index, nullptr));
   };
-  EXPECT_EQ(error(-1), "usage: n_lists = -1: must be between 0 and 16777216");
+  EXPECT_EQ(error(-1), "usage: n_lists is -1, it must be an integer from 0 to 16777216");
   EXPECT_EQ(error(401),
             "input: base: it has 400 rows, fewer than the 401 lists; ask for at most 400");
   annudf_ivf_flat_build_options options = {};
@@ -301,9 +300,11 @@ TEST_F(CApiIndex, BuildRefuses) {
   EXPECT_EQ(error(8, &options),
             "usage: annudf_ivf_flat_build: metric is 9; use a value of enum annudf_coarse");
   options.metric = 0, options.kmeans_n_iters = -1;
-  EXPECT_EQ(error(8, &options), "usage: kmeans_n_iters = -1: must be between 1 and 10000");
+  EXPECT_EQ(error(8, &options),
+            "usage: kmeans_n_iters is -1, it must be an integer from 1 to 10000");
   options.kmeans_n_iters = 0, options.threads = -1;
-  EXPECT_EQ(error(8, &options), "usage: threads = -1: must be between 0 (all cores) and 1024");
+  EXPECT_EQ(error(8, &options),
+            "usage: threads is -1, it must be an integer from 0 to 1024, 0 for all cores");
   options.threads = 0, options.kmeans_trainset_fraction = 1.5;
   EXPECT_EQ(error(8, &options).find("usage: k-means training fraction = 1.5"), 0u);
 
@@ -312,10 +313,12 @@ TEST_F(CApiIndex, BuildRefuses) {
             "usage: annudf_ivf_flat_build: element is 17; use a value of enum annudf_element");
   vectors = vectorsOf(base);
   vectors.dims = int64_t(1) << 40;
-  EXPECT_EQ(error(8), "usage: base: dims = 1099511627776: must be between 0 and 2147483647");
+  EXPECT_EQ(error(8),
+            "usage: base: dims is 1099511627776, it must be an integer from 0 to 2147483647");
   vectors = vectorsOf(base);
   vectors.rows = -1;
-  EXPECT_EQ(error(8), "usage: base: rows = -1: must be between 0 and 9223372036854775807");
+  EXPECT_EQ(error(8),
+            "usage: base: rows is -1, it must be an integer from 0 to 9223372036854775807");
   vectors.rows = 0;
   EXPECT_EQ(error(8), "input: base: it has no rows");
   vectors = vectorsOf(base);

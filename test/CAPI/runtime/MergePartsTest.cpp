@@ -84,7 +84,7 @@ TEST(CApiMergeParts, Refuses) {
     return outcome(annudf_merge_parts(nullptr, &parts, k, ids, distances));
   };
   EXPECT_EQ(merged(3), "ok");
-  EXPECT_EQ(merged(0), "usage: k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(merged(0), "usage: k is 0, it must be an integer from 1 to 1073741824");
   EXPECT_EQ(outcome(annudf_merge_parts(nullptr, nullptr, 3, ids, distances)),
             "usage: annudf_merge_parts: parts is NULL");
   parts.order = 7;

@@ -155,9 +155,10 @@ TEST_F(CApiPrepared, MoreProbesThanListsAreAllLists) {
 
 TEST_F(CApiPrepared, RefusesBadArguments) {
   OwnedPrepared prepared;
-  EXPECT_EQ(prepare(&prepared, 0), "usage: k = 0: must be between 1 and 1073741824");
-  EXPECT_EQ(prepare(&prepared, 3001), "usage: k = 3001: the index has only 3000 rows");
-  EXPECT_EQ(prepare(&prepared, kK, 0), "usage: n_probes = 0: must be between 1 and 16777216");
+  EXPECT_EQ(prepare(&prepared, 0), "usage: k is 0, it must be an integer from 1 to 1073741824");
+  EXPECT_EQ(prepare(&prepared, 3001), "usage: k is 3001, but the index has 3000 rows");
+  EXPECT_EQ(prepare(&prepared, kK, 0),
+            "usage: n_probes is 0, it must be an integer from 1 to 16777216");
   EXPECT_EQ(prepare(nullptr), "usage: annudf_ivf_flat_prepare: prepared is NULL");
   EXPECT_EQ(prepare(&prepared, kK, kProbes, nullptr, 5),
             "usage: annudf_ivf_flat_prepare: queries.place.stream is 5, but memory is "

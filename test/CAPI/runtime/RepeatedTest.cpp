@@ -186,11 +186,11 @@ TEST_F(CApiRepeated, RowsAsNearAsTheLastCount) {
 TEST_F(CApiRepeated, Refuses) {
   OwnedRadius result;
   EXPECT_EQ(within(std::nanf(""), &result),
-            "usage: radius is NaN; it must be a number that distances can be compared with");
+            "usage: radius is nan, it must be a number that distances can be compared with");
   EXPECT_EQ(within(1, nullptr), "usage: annudf_ivf_flat_radius_neighbors: result is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked, 1,
                                                      0, nullptr, &result, nullptr)),
-            "usage: n_probes = 0: must be between 1 and 16777216");
+            "usage: n_probes is 0, it must be an integer from 1 to 16777216");
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, nullptr, artifact, captures, &asked,
                                                      1, 1, nullptr, &result, nullptr)),
             "usage: annudf_ivf_flat_radius_neighbors: index is NULL");
@@ -210,9 +210,21 @@ TEST_F(CApiRepeated, Refuses) {
   for (double wanted : {0.0, 1.5, -1.0, std::nan("")})
     EXPECT_EQ(tune(10, wanted, &probes),
               "usage: recall = " + std::to_string(wanted) + ": must be above 0 and at most 1");
-  EXPECT_EQ(tune(1004, 0.9, &probes), "usage: k = 1004: the index has only 1003 rows");
-  EXPECT_EQ(tune(0, 0.9, &probes), "usage: k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(tune(1004, 0.9, &probes), "usage: k is 1004, but the index has 1003 rows");
+  EXPECT_EQ(tune(0, 0.9, &probes), "usage: k is 0, it must be an integer from 1 to 1073741824");
   EXPECT_EQ(tune(10, 0.9, nullptr), "usage: annudf_ivf_flat_tune_n_probes: n_probes is NULL");
+}
+
+// For who makes room for results before a search.
+TEST(CApiCheckK, SaysWhatASearchSays) {
+  EXPECT_EQ(outcome(annudf_check_k(10, 10)), "ok");
+  EXPECT_EQ(outcome(annudf_check_k(ANNUDF_MAX_K, INT64_MAX)), "ok");
+  for (const int64_t k : {int64_t(0), int64_t(-1), int64_t(ANNUDF_MAX_K) + 1, INT64_MIN})
+    EXPECT_EQ(outcome(annudf_check_k(k, INT64_MAX)),
+              "usage: k is " + std::to_string(k) + ", it must be an integer from 1 to 1073741824");
+  EXPECT_EQ(outcome(annudf_check_k(11, 10)), "usage: k is 11, but the index has 10 rows");
+  EXPECT_EQ(outcome(annudf_check_k(1, 0)),
+            "usage: k is 1, but the index has 0 rows; add some first");
 }
 
 } // namespace

@@ -165,7 +165,7 @@ def test_centers_first_vectors_later(dtype, metric, tmp_path):
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, metric=metric, add_data_on_build=False), base)
     assert (len(index), index.n_lists, index.dim, index.metric) == (0, 7, 6, metric)
     np.testing.assert_array_equal(index.centers, whole.centers)
-    with pytest.raises(ArgumentError, match=r"^k is 1, but the index has 0 rows; add some with extend\(\)$"):
+    with pytest.raises(ArgumentError, match=r"^k is 1, but the index has 0 rows; add some first$"):
         ivf_flat.search(ivf_flat.SearchParams(metric="l1"), index, base[:1], 1)
     ivf_flat.save(tmp_path / "empty", index)
     index = ivf_flat.load(tmp_path / "empty")
@@ -228,8 +228,8 @@ def test_repeated_ids_are_refused_unless_allowed():
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
     unless = " unless allow_repeated_ids is set"
     for ids, message in (
-        ([60, 49, 61], "new_vectors: row 1 has id 49, which is in the index already; ids must be new" + unless),
-        ([60, 61, 60], "new_vectors: rows 0 and 2 both have id 60; ids must differ" + unless),
+        ([60, 49, 61], "new_indices[1] is 49, which the index has; ids must be new" + unless),
+        ([60, 61, 60], "new_indices[2] is 60, the id of row 0 too; ids must differ" + unless),
     ):
         with pytest.raises(ArgumentError) as caught:
             ivf_flat.extend(index, GOOD[:3], np.array(ids))
@@ -319,7 +319,7 @@ def test_remove_all():
     assert ivf_flat.remove(index, np.arange(len(GOOD), dtype=np.uint8)) == len(GOOD)
     assert len(index) == 0
     assert ivf_flat.remove(index, np.array([3])) == 0
-    with pytest.raises(ArgumentError, match=r"^k is 5, but the index has 0 rows; add some with extend\(\)$"):
+    with pytest.raises(ArgumentError, match=r"^k is 5, but the index has 0 rows; add some first$"):
         search(index, GOOD[:1])
     again = pickle.loads(pickle.dumps(index))
     ivf_flat.extend(again, GOOD)
@@ -330,7 +330,7 @@ def test_refused_removals():
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
     for ids, message in (
         (np.array([[1]]), "argument 'ids' has shape (1, 1), it must be of one dimension, one id a vector"),
-        (np.array([4, -2]), "argument 'ids' has the id -2 at 1; ids are 0 or above"),
+        (np.array([4, -2]), "ids[1] is -2; ids are 0 or above"),
         (
             np.array([2**63 - 1, 2**63], np.uint64),
             "argument 'ids' has the id 9223372036854775808 at 1; ids are at most 9223372036854775807",
@@ -369,7 +369,7 @@ def test_refused_extensions():
         ((GOOD.astype(np.float16), None), DtypeError, "argument 'new_vectors' has dtype float16, it must be float32"),
         ((GOOD[:, :3], None), ArgumentError, "argument 'new_vectors' has vectors of 3 dimensions, the index has 4"),
         ((GOOD[:2], [1]), ArgumentError, "argument 'new_indices' has shape (1,), it must be (2,), one id a new vector"),
-        ((GOOD[:2], [1, -5]), ArgumentError, "argument 'new_indices' has the id -5 at 1; ids are 0 or above"),
+        ((GOOD[:2], [1, -5]), ArgumentError, "new_indices[1] is -5; ids are 0 or above"),
         (
             (GOOD[:1], np.array([2**63], np.uint64)),
             ArgumentError,
@@ -400,7 +400,10 @@ def test_arrays_are_called_as_the_arguments():
     ):
         with pytest.raises(ArgumentError) as caught:
             call()
-        assert str(caught.value) == f"{name}: {text}"
+        said = caught.value
+        assert str(said) == f"{name}: {text}"
+        told = (name, "nan", "finite unless index and metric say missing_values")
+        assert (said.argument, said.value, said.allowed) == told
 
 
 def test_what_is_no_array_has_another_hint():

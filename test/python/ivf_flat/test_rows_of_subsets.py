@@ -160,10 +160,10 @@ def test_ids_of_bits_and_of_itself():
     [
         (SUBSET[:-1], "argument 'ids' has shape (199,), it must be (200,), one id a row"),
         (SUBSET * 1.0, "argument 'ids' has dtype float64, it must be int64, "),
-        (np.r_[SUBSET[:-1], -3], "argument 'ids' has the id -3 at 199; ids are 0 or above"),
+        (np.r_[SUBSET[:-1], -3], "ids[199] is -3; ids are 0 or above"),
         (
             np.r_[SUBSET[:-1], SUBSET[7]],
-            f"argument 'ids' has the id {SUBSET[7]} at 7 and at 199; give each row its own id",
+            f"ids[199] is {SUBSET[7]}, the id of row 7 too; give each row an id of its own",
         ),
         (
             np.r_[SUBSET[:-1], 5000],
@@ -183,7 +183,7 @@ def test_ids_are_checked(ids, message):
 
 def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
     seen = []
-    for name in ("store_rows", "distinct_ids"):
+    for name in ("store_rows", "given_ids"):
         real = getattr(brute_force, name)
         monkeypatch.setattr(brute_force, name, lambda *args, _of=real, _name=name: (seen.append(_name), _of(*args))[1])
     for call in (
@@ -192,7 +192,7 @@ def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
         lambda: brute_force.knn(ROWS, ROWS, 3, metric=counted, ids=SUBSET, exclude_self=True),
     ):
         call()
-        assert sorted(seen) == ["distinct_ids", "store_rows"]
+        assert sorted(seen) == ["given_ids", "store_rows"]
         seen.clear()
     for wrong in (ROWS[0], np.float32(1), ROWS.astype(complex)):
         with pytest.raises(ArgumentError, match=r"argument '(Y|dataset)'"):

@@ -163,7 +163,7 @@ TEST(SearchRows, Refuses) {
     }
     return std::string();
   };
-  EXPECT_EQ(refused(101), "k = 101: the index has only 100 rows");
+  EXPECT_EQ(refused(101), "k is 101, but the index has 100 rows");
   const float nan = NAN;
   std::memcpy(base.encoded.data() + (90 * 4 + 2) * sizeof nan, &nan, sizeof nan);
   EXPECT_EQ(refused(1), "base: row 90, dim 2 is nan; every coordinate must be finite unless index "

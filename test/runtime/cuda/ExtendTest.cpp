@@ -102,25 +102,23 @@ TEST_F(CudaExtend, Ids) {
   const auto fault = [&](const NewIds &given) {
     return errorOf([&] { extend(there, part(base, 2600, 100), false, given); });
   };
-  EXPECT_EQ(fault({ids.data()}),
-            "rows to add: row 0 has id 9000, which is in the index already; ids must be "
-            "new unless allow_repeated_ids is set");
+  EXPECT_EQ(fault({ids.data()}), "ids[0] is 9000, which the index has; ids must be "
+                                 "new unless allow_repeated_ids is set");
   ids[5] = 17, ids[0] = 9001;
   for (size_t i = 1; i < ids.size(); ++i)
     ids[i] += i == 5 ? 0 : 20000;
-  EXPECT_EQ(fault({ids.data()}),
-            "rows to add: row 5 has id 17, which is in the index already; ids must be "
-            "new unless allow_repeated_ids is set");
+  EXPECT_EQ(fault({ids.data()}), "ids[5] is 17, which the index has; ids must be "
+                                 "new unless allow_repeated_ids is set");
   Index other = build(part(base, 0, 2500), 12);
   EXPECT_EQ(errorOf([&] { extend(other, part(base, 2600, 100), true, {ids.data()}); }),
-            "rows to add: row 5 has id 17, which is in the index already; ids must be new unless "
+            "ids[5] is 17, which the index has; ids must be new unless "
             "allow_repeated_ids is set");
   EXPECT_FALSE(other.onHost()) << "its ids alone came here";
   extend(there, part(base, 2600, 100), false, {ids.data(), true});
   host.extend(part(base, 2600, 100), {ids.data(), true});
   EXPECT_TRUE(sameContent(there, host));
   ids[5] = -1;
-  EXPECT_EQ(fault({ids.data(), true}), "rows to add: id -1 of row 5 is below 0");
+  EXPECT_EQ(fault({ids.data(), true}), "ids[5] is -1; ids are 0 or above");
 }
 
 TEST_F(CudaExtend, WhatIsOnTheHostIsExtendedThere) {

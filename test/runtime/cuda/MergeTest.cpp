@@ -70,7 +70,7 @@ TEST(CudaMerge, RefusesMemoryThatIsNotThere) {
   const PartialResults from = {ids.data(), distances.data(), 2, 1, 2, ANNUDF_ORDER_MIN, {}};
   std::vector<int64_t> hostIds(4);
   EXPECT_EQ(refused(from, 0, ids.data(), distances.data()),
-            "k = 0: must be between 1 and 1073741824");
+            "k is 0, it must be an integer from 1 to 1073741824");
   EXPECT_NE(refused(from, 2, hostIds.data(), distances.data()).find("ids at address 0x"),
             std::string::npos);
   PartialResults elsewhere = from;

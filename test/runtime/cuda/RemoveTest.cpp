@@ -165,8 +165,7 @@ TEST_F(CudaRemove, RefusesAndLeavesTheIndexAsItWas) {
   const Index before = index;
   const uint64_t generation = index.generation();
   const std::vector<int64_t> below = {5, -1}, ids = {5, 6};
-  EXPECT_EQ(errorOf([&] { backend->remove(index, below); }),
-            "ids to remove: id -1 at 1 is below 0");
+  EXPECT_EQ(errorOf([&] { backend->remove(index, below); }), "ids[1] is -1; ids are 0 or above");
   for (const double at : {0.0, 1.0})
     EXPECT_EQ(errorOf(
                   [&] {

@@ -117,7 +117,7 @@ TEST(CudaRows, Refuses) {
   params.ids.ids = twice;
   for (const bool onDevice : {false, true})
     EXPECT_EQ(errorOf([&] { (void)stored(base, onDevice, params); }),
-              "base: rows 1 and 3 both have id 1; give each row its own id");
+              "ids[3] is 1, the id of row 1 too; give each row an id of its own");
   const std::string fault =
       errorOf([&] { (void)sharedBackend()->storeRows(base.view(), {true, nullptr}, {}, nullptr); });
   EXPECT_NE(fault.find("base at address 0x"), std::string::npos) << fault;

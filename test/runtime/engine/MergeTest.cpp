@@ -55,13 +55,13 @@ TEST(Merge, Refuses) {
   const std::vector<float> distances(8);
   PartialResults from = {ids.data(), distances.data(), 2, 2, 2, ANNUDF_ORDER_MIN, {}};
   EXPECT_EQ(refused(from, 2), "");
-  EXPECT_EQ(refused(from, 0), "k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(refused(from, 0), "k is 0, it must be an integer from 1 to 1073741824");
   from.k = 0;
-  EXPECT_EQ(refused(from, 2), "k of a part = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(refused(from, 2), "k of a part is 0, it must be an integer from 1 to 1073741824");
   from.k = 2, from.parts = int64_t(1) << 31;
-  EXPECT_EQ(refused(from, 2), "parts = 2147483648: must be between 1 and 2147483647");
+  EXPECT_EQ(refused(from, 2), "parts is 2147483648, it must be an integer from 1 to 2147483647");
   from.parts = 2, from.queries = -1;
-  EXPECT_EQ(refused(from, 2), "queries = -1: must be between 0 and 2147483647");
+  EXPECT_EQ(refused(from, 2), "queries is -1, it must be an integer from 0 to 2147483647");
   from.queries = 2;
   const int64_t three[] = {0, 0, 0}, below[] = {0, -1}, above[] = {0, 1};
   from.translations = three;

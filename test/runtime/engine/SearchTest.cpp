@@ -59,16 +59,16 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
   EXPECT_EQ(from(2147483645), "the first query has number 2147483645 and there are 3 queries; "
                               "numbers are 0 to 2147483646");
   EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage),
-            "k = 0: must be between 1 and 1073741824");
+            "k is 0, it must be an integer from 1 to 1073741824");
   EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage),
-            "k = -4: must be between 1 and 1073741824");
+            "k is -4, it must be an integer from 1 to 1073741824");
   EXPECT_EQ(check(queries.view(), ANNUDF_MAX_K + 1, 1, ErrorKind::Usage),
-            "k = 1073741825: must be between 1 and 1073741824");
-  EXPECT_EQ(check(queries.view(), 51, 1, ErrorKind::Usage), "k = 51: the index has only 50 rows");
+            "k is 1073741825, it must be an integer from 1 to 1073741824");
+  EXPECT_EQ(check(queries.view(), 51, 1, ErrorKind::Usage), "k is 51, but the index has 50 rows");
   EXPECT_EQ(check(queries.view(), 1, 0, ErrorKind::Usage),
-            "probes = 0: must be between 1 and the index's 5 lists");
+            "probes is 0, it must be an integer from 1 to 5, the lists of the index");
   EXPECT_EQ(check(queries.view(), 1, 6, ErrorKind::Usage),
-            "probes = 6: must be between 1 and the index's 5 lists");
+            "probes is 6, it must be an integer from 1 to 5, the lists of the index");
   EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 9).view(), 1, 1, ErrorKind::Input),
             "queries have 9 dims, the index has 8");
   EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_I8, 3, 8).view(), 1, 1, ErrorKind::Input),

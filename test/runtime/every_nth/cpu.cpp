@@ -60,7 +60,7 @@ TEST(CpuEveryNth, ATableIsCheckedBeforeTheSearch) {
   EXPECT_EQ(fault(Given{nullptr, 3}),
             "the lists of each query are missing; give 2 x 3 list numbers");
   EXPECT_EQ(fault(Given{table.data(), 0}),
-            "probes = 0: must be between 1 and the index's 24 lists");
+            "probes is 0, it must be an integer from 1 to 24, the lists of the index");
   EXPECT_EQ(fault(Lists{3}), "probes = 3: the index's 24 lists have no centers to rank by; probe "
                              "all lists, or name the lists of each query");
   EXPECT_EQ(fault(Lists{24}), "");

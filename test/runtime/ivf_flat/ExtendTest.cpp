@@ -63,8 +63,7 @@ TEST(Index, ExtendTakesGivenIds) {
   for (int64_t id : ids)
     EXPECT_TRUE(seen.count(id)) << id;
   const int64_t bad[3] = {1, -5, 2};
-  EXPECT_EQ(errorOf([&] { index.extend(more.view(), {bad}); }),
-            "rows to add: id -5 of row 1 is below 0");
+  EXPECT_EQ(errorOf([&] { index.extend(more.view(), {bad}); }), "ids[1] is -5; ids are 0 or above");
 }
 
 TEST(Index, RefusesRepeatedIds) {
@@ -79,22 +78,20 @@ TEST(Index, RefusesRepeatedIds) {
   };
   const std::string unless = " unless allow_repeated_ids is set";
   EXPECT_EQ(fault({200, 201, 99, 0}),
-            "rows to add: row 2 has id 99, which is in the index already; ids must be new" +
-                unless);
+            "ids[2] is 99, which the index has; ids must be new" + unless);
   EXPECT_EQ(fault({7, 8, 9, 10}), // They ascend.
-            "rows to add: row 0 has id 7, which is in the index already; ids must be new" + unless);
+            "ids[0] is 7, which the index has; ids must be new" + unless);
   EXPECT_EQ(fault({200, 300, 200, 300}),
-            "rows to add: rows 0 and 2 both have id 200; ids must differ" + unless);
+            "ids[2] is 200, the id of row 0 too; ids must differ" + unless);
   EXPECT_EQ(fault({300, 200, 300, 300}),
-            "rows to add: rows 0 and 2 both have id 300; ids must differ" + unless);
+            "ids[2] is 300, the id of row 0 too; ids must differ" + unless);
   EXPECT_EQ(fault({100, 101, 101, 102}),
-            "rows to add: rows 1 and 2 both have id 101; ids must differ" + unless);
+            "ids[2] is 101, the id of row 1 too; ids must differ" + unless);
   // Between ids of the index, and out of order.
   const std::vector<int64_t> gap = {150, 102, 140, 130};
   index.extend(more.view(), {gap.data()});
   EXPECT_EQ(fault({141, 129, 130, 102}),
-            "rows to add: row 2 has id 130, which is in the index already; ids must be new" +
-                unless);
+            "ids[2] is 130, which the index has; ids must be new" + unless);
   const std::vector<int64_t> between = {151, 129, 101, 100};
   index.extend(more.view(), {between.data()});
   EXPECT_EQ(index.largestId(), 151);

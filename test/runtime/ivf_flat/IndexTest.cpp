@@ -343,7 +343,7 @@ TEST(Index, RefusesBadBases) {
   p = params(2);
   p.threads = -3;
   EXPECT_EQ(build(p, base.view(), ErrorKind::Usage),
-            "threads = -3: must be between 0 (all cores) and 1024");
+            "threads is -3, it must be an integer from 0 to 1024, 0 for all cores");
 }
 
 TEST(Index, RefusesCoordinatesThatAreNotFinite) {

@@ -99,10 +99,10 @@ TEST(OneList, Refuses) {
     return errorOf([&] { (void)Index::ofOneList(base.view(), false, 1, ids); });
   };
   const int64_t below[] = {0, 1, -3, 2}, twice[] = {5, 1, 7, 1};
-  EXPECT_EQ(with({below, 0}), "base: id -3 of row 2 is below 0");
-  EXPECT_EQ(with({twice, 0}), "base: rows 1 and 3 both have id 1; give each row its own id");
+  EXPECT_EQ(with({below, 0}), "ids[2] is -3; ids are 0 or above");
+  EXPECT_EQ(with({twice, 0}), "ids[3] is 1, the id of row 1 too; give each row an id of its own");
   EXPECT_EQ(with({nullptr, INT64_MAX - 2}),
-            "base: the first of 4 ids is 9223372036854775805; ids are 0 to 9223372036854775807");
+            "ids: 4 ids from 9223372036854775805 on; ids are 0 to 9223372036854775807");
   EXPECT_EQ(errorOf([&] { (void)Index::ofOneList({base.view().data, 0, 4, base.element}, false); }),
             "base: it has no rows");
 }

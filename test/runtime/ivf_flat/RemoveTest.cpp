@@ -171,7 +171,7 @@ TEST(IndexRemove, AFailureChangesNothing) {
     Index index = Index::build(p, integerMatrix(ANNUDF_ELEMENT_F32, 100, 6).view());
     const Index before = index;
     EXPECT_EQ(errorOf([&] { index.remove(std::vector<int64_t>{1, 2, -3}); }),
-              "ids to remove: id -3 at 2 is below 0");
+              "ids[2] is -3; ids are 0 or above");
     for (const double at : {0.0, 1.0})
       EXPECT_EQ(errorOf(
                     [&] {

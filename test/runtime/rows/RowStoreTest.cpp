@@ -80,8 +80,8 @@ TEST(RowStore, ASearchOfItIsCheckedAndPlannedWithoutAnIndex) {
         ErrorKind::Usage);
   };
   EXPECT_EQ(check(5, 2), "NO ERROR");
-  EXPECT_EQ(check(6, 2), "k = 6: the index has only 5 rows");
-  EXPECT_EQ(check(5, 3), "probes = 3: must be between 1 and the index's 2 lists");
+  EXPECT_EQ(check(6, 2), "k is 6, but the index has 5 rows");
+  EXPECT_EQ(check(5, 3), "probes is 3, it must be an integer from 1 to 2, the lists of the index");
   const Workload work = workloadOf(metric.artifact.manifest, store, 3, 5, 2u);
   EXPECT_EQ(work.lists, 2u);
   EXPECT_EQ(work.rows, 5);

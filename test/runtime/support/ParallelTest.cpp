@@ -137,7 +137,7 @@ TEST(Parallel, FromSeveralThreads) {
 
 TEST(Parallel, RefusesOddCounts) {
   EXPECT_EQ(test::errorOf([] { resolveThreads(-1); }, ErrorKind::Usage),
-            "threads = -1: must be between 0 (all cores) and 1024");
+            "threads is -1, it must be an integer from 0 to 1024, 0 for all cores");
   EXPECT_GE(resolveThreads(0), 1);
   EXPECT_EQ(resolveThreads(7), 7);
 }

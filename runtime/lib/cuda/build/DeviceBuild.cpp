@@ -9,6 +9,7 @@
 #include "DeviceBuild.h"
 
 #include "Builder.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/support/Clock.h"
 #include "cuda/driver/CallerMemory.h"
 #include "ivf_flat/NewIndex.h"
@@ -53,8 +54,9 @@ IndexParams IndexBuilder::prepared(const IndexParams &given, const MatrixView &b
   stats = {};
   IndexParams params = checkedParams(given, base);
   if (base.rows > std::numeric_limits<uint32_t>::max())
-    throw Error(ErrorKind::Usage, "base: it has " + std::to_string(base.rows) +
-                                      " rows; the CUDA backend takes fewer than 4294967296");
+    throw ArgumentError(ErrorKind::Usage, {"base"},
+                        ": it has " + std::to_string(base.rows) +
+                            " rows; the CUDA backend takes fewer than 4294967296");
   loadKernels();
   return params;
 }

@@ -9,6 +9,7 @@
 #include "AdaptiveCenters.h"
 #include "Builder.h"
 #include "ListsOnDevice.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "cuda/driver/CallerMemory.h"
 #include "ivf_flat/NewRows.h"
@@ -142,9 +143,9 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendThere(Index &index, const Matri
                                                        const Progress &progress,
                                                        const Lists &lists) {
   if (rows.rows > std::numeric_limits<uint32_t>::max())
-    throw Error(ErrorKind::Usage,
-                "rows to add: " + std::to_string(rows.rows) +
-                    " at once; the CUDA backend takes fewer than 4294967296, so extend in parts");
+    throw ArgumentError(ErrorKind::Usage, {"rows to add"},
+                        ": " + std::to_string(rows.rows) +
+                            " at once; the CUDA backend takes fewer than 4294967296, so extend in parts");
   loadKernels();
   const std::shared_ptr<const DeviceIndex> old = lists();
   Extender extender(context_, kernels_, index, *old, rows, stream);

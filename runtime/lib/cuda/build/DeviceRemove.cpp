@@ -9,6 +9,7 @@
 #include "AdaptiveCenters.h"
 #include "DeviceBuild.h"
 #include "ListsOnDevice.h"
+#include "ivf_flat/NewRows.h"
 
 #include <algorithm>
 #include <numeric>
@@ -116,7 +117,7 @@ IndexBuilder::Removed IndexBuilder::remove(Index &index, std::span<const int64_t
                                            const Progress &progress, const Lists &lists) {
   if (index.device() != context_->device())
     return {index.remove(ids, progress), nullptr};
-  Index::checkRemoved(ids);
+  checkIds(ids);
   report(progress, "remove", 0);
   ContextScope scope(*context_);
   loadKernels();

@@ -15,6 +15,7 @@
 #include "DeviceBuild.h"
 
 #include "ListsOnDevice.h"
+#include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/support/Clock.h"
 #include "cuda/driver/CallerMemory.h"
 #include "ivf_flat/NewIndex.h"
@@ -139,8 +140,9 @@ IndexParams IndexBuilder::preparedRows(const MatrixView &rows, const RowsParams 
   stats = {};
   IndexParams made = paramsOfOneList(rows, params.missingValues, params.threads);
   if (rows.rows > std::numeric_limits<uint32_t>::max())
-    throw Error(ErrorKind::Usage, "base: it has " + std::to_string(rows.rows) +
-                                      " rows; the CUDA backend takes fewer than 4294967296");
+    throw ArgumentError(ErrorKind::Usage, {"base"},
+                        ": it has " + std::to_string(rows.rows) +
+                            " rows; the CUDA backend takes fewer than 4294967296");
   loadKernels();
   return made;
 }

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -194,6 +195,11 @@ public:
   ExecutionPlan plan(const Workload &work) const { return makePlan(families(), work, machine()); }
   virtual std::string describe() const = 0;
 };
+
+/// The rule of k, here alone. \returns k.
+/// \param rows  that are searched; by default any number.
+/// \throws ArgumentError(Usage) unless 1 <= k <= ANNUDF_MAX_K and k <= rows.
+int checkK(int64_t k, int64_t rows = std::numeric_limits<int64_t>::max());
 
 /// Checks shared by the backends, before any work: the role, at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, the candidates

@@ -134,10 +134,8 @@ public:
   /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move
   /// to the means of what is left. On any error the index is as before.
   /// \returns how many rows went. Where none did the index has not changed.
-  /// \throws Error(Input) on an id below 0.
+  /// \throws ArgumentError(Input) on an id below 0.
   int64_t remove(std::span<const int64_t> ids, const Progress &progress = {});
-  /// What remove() refuses.
-  static void checkRemoved(std::span<const int64_t> ids);
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
   void save(const std::string &path, const Progress &progress = {}) const;
