@@ -149,11 +149,12 @@ private:
     return true;
   }
 
-  Option<std::string> test{*this, "test",
-                           llvm::cl::desc("Program that gets a file and exits with 1 if it still "
-                                          "shows what is looked for")};
+  Option<std::string> test{
+      *this, "test",
+      llvm::cl::desc("Program that takes a file and exits with 1 while it still "
+                     "shows the fault")};
   ListOption<std::string> testArguments{*this, "test-arg",
-                                        llvm::cl::desc("Arguments of it before the file")};
+                                        llvm::cl::desc("Arguments of the test before the file")};
 };
 } // namespace
 

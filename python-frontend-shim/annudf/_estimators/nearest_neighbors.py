@@ -87,7 +87,7 @@ class NearestNeighbors(_Estimator):
     mode : {"distance", "connectivity"}, default "distance"
         The entries of the graph of :meth:`transform`.
     n_lists : int, optional
-        Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
+        Lists of the index. Default: the square root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
         Lists that a query scans. Default: :meth:`fit` finds them by `recall`.
     recall : float or None, default 0.95

@@ -146,7 +146,8 @@ TEST(Bits, CoordinateIIsBitIOfTheBytes) {
   EXPECT_TRUE(std::equal(second.begin(), second.end(), all.begin() + 24));
   Matrix wide = bytes;
   wide.dims = 268435456;
-  EXPECT_EQ(test::errorOf([&] { (void)asBits(wide); }), "268435456 bytes of bits are too many");
+  EXPECT_EQ(test::errorOf([&] { (void)asBits(wide); }),
+            "vectors of 268435456 bytes are too long for packed bits; at most 268435455 are taken");
   EXPECT_EQ(test::errorOf([&] { (void)asBits(bits); }),
             "vectors of bits cannot be packed bits; give bytes of u8");
 }
