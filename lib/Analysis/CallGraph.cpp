@@ -11,15 +11,16 @@
 using namespace mlir;
 using namespace annudf;
 
-CallGraph::CallGraph(ModuleOp module) {
-  for (auto helper : module.getOps<func::FuncOp>()) {
+CallGraph::CallGraph(Operation *module) {
+  Region &top = module->getRegion(0);
+  for (auto helper : top.getOps<func::FuncOp>()) {
     helpers.push_back(helper);
     byName[helper.getSymNameAttr()] = helper;
   }
   // A call belongs to the helper, or to the hook and its metric, that it stands in.
-  for (Operation &top : *module.getBody())
-    top.walk([&](func::CallOp call) {
-      calls[&top].push_back(call);
+  for (Operation &op : top.getOps())
+    op.walk([&](func::CallOp call) {
+      calls[&op].push_back(call);
       if (auto hook = call->getParentOfType<ir::HookOpInterface>())
         calls[hook].push_back(call);
     });
@@ -57,9 +58,10 @@ ArrayRef<func::CallOp> CallGraph::callsIn(Operation *root) const & {
   return found == calls.end() ? ArrayRef<func::CallOp>() : ArrayRef(found->second);
 }
 
-func::CallOp CallGraph::findCycle() const {
-  auto *start =
-      llvm::find_if(helpers, [&](func::FuncOp helper) { return !acyclic.contains(helper); });
+func::CallOp CallGraph::findCycle(const llvm::DenseSet<Operation *> *among) const {
+  auto *start = llvm::find_if(helpers, [&](func::FuncOp helper) {
+    return (!among || among->contains(helper)) && !acyclic.contains(helper);
+  });
   if (start == helpers.end())
     return nullptr;
   // What is not acyclic calls something that is not; so the walk comes back.

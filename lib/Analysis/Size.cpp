@@ -61,9 +61,14 @@ uint64_t annudf::weightOf(Operation *op) {
   return found == std::end(kWeights) ? 1 : found->weight;
 }
 
-SizeCounter::SizeCounter(ModuleOp module) : graph(module) {
+SizeCounter::SizeCounter(Operation *module) : graph(module) {
+  llvm::DenseSet<Operation *> reached;
+  for (auto udf : module->getRegion(0).getOps<ir::UdfOpInterface>())
+    for (Operation *helper : graph.reachableFrom(udf))
+      reached.insert(helper);
   for (func::FuncOp helper : graph.order())
-    helpers[helper] = below(helper);
+    if (reached.contains(helper))
+      helpers[helper] = below(helper);
 }
 
 uint64_t SizeCounter::below(Operation *root) const {

@@ -24,7 +24,8 @@ namespace annudf {
 
 class CallGraph {
 public:
-  explicit CallGraph(mlir::ModuleOp module);
+  /// `module` is one of any dialect; functions of modules in it are not part of the graph.
+  explicit CallGraph(mlir::Operation *module);
 
   mlir::func::FuncOp callee(mlir::func::CallOp call) const;
 
@@ -35,8 +36,12 @@ public:
   llvm::ArrayRef<mlir::func::FuncOp> order() const & { return ordered; }
   llvm::ArrayRef<mlir::func::FuncOp> order() const && = delete; // Would outlive the graph.
 
-  /// A call that closes a circle, null if there is none.
-  mlir::func::CallOp findCycle() const;
+  /// A call that closes a circle, null if there is none. With `among`, which hold all that they
+  /// call, a circle of others does not count.
+  mlir::func::CallOp findCycle(const llvm::DenseSet<mlir::Operation *> *among = nullptr) const;
+
+  /// All functions of the module.
+  llvm::ArrayRef<mlir::func::FuncOp> functions() const & { return helpers; }
 
   /// Helpers that a helper, hook or metric calls, directly or not.
   llvm::DenseSet<mlir::Operation *> reachableFrom(mlir::Operation *root) const;

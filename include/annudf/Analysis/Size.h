@@ -34,10 +34,10 @@ struct LoopBounds {
 uint64_t weightOf(mlir::Operation *op);
 
 /// Weighs what is left of bodies once loops are unrolled and helpers inlined. Bodies,
-/// loops and calls of the module must have been accepted before.
+/// loops and calls of what metrics reach must have been accepted before.
 class SizeCounter {
 public:
-  explicit SizeCounter(mlir::ModuleOp module);
+  explicit SizeCounter(mlir::Operation *module);
 
   /// The weight of all ops below `root`, saturating. A loop without iterations weighs as one with
   /// one: it is compiled too.

@@ -101,7 +101,7 @@ LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &t
 
 LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name, TargetInfo target,
                                             LoweringCounts &counts) {
-  if (failed(checkTargetAbi(module, target.code.abi)))
+  if (failed(checkTargetAbi(module, target.code.abi)) || failed(verifyArtifactModule(module)))
     return failure();
   std::string exported;
   if (failed(target.code.isCuvsMetric() ? lowerToCuvsMetric(module, name, target, counts)

@@ -28,6 +28,25 @@ std::string annudf::ir::versionName(uint64_t minor) {
   return ANNUDF_ABI_ID " " + std::to_string(ANNUDF_ABI_MAJOR) + "." + std::to_string(minor);
 }
 
+LogicalResult annudf::ir::verifyStandsInModule(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (parent && parent->hasTrait<OpTrait::SymbolTable>())
+    return success();
+  const StringRef place = parent ? parent->getName().getStringRef() : "nothing";
+  return op->emitOpError() << "[T5] stands in '" << place
+                           << "', where no name leads to it; move it to the top of a module, such "
+                              "as builtin.module or gpu.module";
+}
+
+SmallVector<Operation *> annudf::ir::modulesIn(Operation *root) {
+  SmallVector<Operation *> modules;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->hasTrait<OpTrait::SymbolTable>())
+      modules.push_back(op);
+  });
+  return modules;
+}
+
 namespace {
 /// Keeps folded constants inside the hook that uses them: a metric's own block
 /// holds declarations only.

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An attribute that this version does not know, or that is said twice, is refused wherever
-// text is read: upstream drops the first and lets the second replace what the syntax says.
+// An attribute of annudf that this version does not know, or that is said twice, is refused
+// wherever text is read: upstream drops the first and lets the second replace what the syntax says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,19 @@ static LogicalResult refuseSecond(StringRef name, function_ref<InFlightDiagnosti
                      << "' among its other attributes; say it once, in its own place";
 }
 
+bool annudf::ir::isOfOtherDialect(NamedAttribute attribute) {
+  auto [dialect, name] = attribute.getName().strref().split('.');
+  return !name.empty() && dialect != AnnudfDialect::getDialectNamespace();
+}
+
 LogicalResult annudf::ir::verifyKnownAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!isOfOtherDialect(attribute))
+      return refuseUnknown(attribute.getName(), [&] { return op->emitOpError(); });
+  return success();
+}
+
+LogicalResult annudf::ir::verifyOwnAttributesOnly(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     return refuseUnknown(attribute.getName(), [&] { return op->emitOpError(); });
   return success();
@@ -51,7 +63,7 @@ static LogicalResult setKnownProperties(OpaqueProperties properties, Attribute a
     for (NamedAttribute entry : entries)
       if (!isKnown<OpT>(entry.getName()))
         return refuseUnknown(entry.getName(), emitError);
-    Properties defaults;
+    Properties defaults{};
     OpT::populateDefaultProperties(OperationName(OpT::getOperationName(), context), defaults);
     auto toDictionary = [&](const Properties &from) {
       return cast_if_present<DictionaryAttr>(OpT::getPropertiesAsAttr(context, from));
@@ -96,6 +108,11 @@ ANNUDF_READ_ONCE(CaptureOp)
 ANNUDF_READ_ONCE(IndexOp)
 ANNUDF_READ_ONCE(ExternOp)
 ANNUDF_READ_ONCE(CallOp)
+ANNUDF_READ_ONCE(CallInitOp)
+ANNUDF_READ_ONCE(CallUpdateOp)
+ANNUDF_READ_ONCE(CallCombineOp)
+ANNUDF_READ_ONCE(CallFinalizeOp)
+ANNUDF_READ_ONCE(CallKeepOp)
 } // namespace mlir
 #undef ANNUDF_READ_ONCE
 

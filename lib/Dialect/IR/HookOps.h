@@ -27,6 +27,16 @@ void printHook(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 /// Before the ops of the body, whose own messages would be about something else.
 mlir::LogicalResult verifyHookBody(mlir::Operation *op);
 
+/// `ctx(dim = %d, dims = %n)`: the indices of the scan that are given, each once.
+mlir::ParseResult parseScanIndices(mlir::OpAsmParser &parser,
+                                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &dim,
+                                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &dims,
+                                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &row,
+                                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &query,
+                                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &list);
+void printScanIndices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Value dim,
+                      mlir::Value dims, mlir::Value row, mlir::Value query, mlir::Value list);
+
 /// What every UdfOpInterface declares: values are bound by name, and vectors have dimensions.
 mlir::LogicalResult verifyDeclarations(UdfOpInterface udf);
 

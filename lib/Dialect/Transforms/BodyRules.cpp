@@ -172,20 +172,24 @@ static LogicalResult verifyConversion(Operation *op) {
   return success();
 }
 
-/// A lowering copies attributes that it does not know, and LLVM might.
-static LogicalResult verifyAttributes(Operation *op) {
+/// A lowering copies attributes that it does not know, and LLVM might. Those of annudf's own ops
+/// are rule M15's.
+static LogicalResult verifyAttributes(Operation *op, AbiScope scope) {
+  if (isa_and_nonnull<AnnudfDialect>(op->getDialect()))
+    return success();
   for (NamedAttribute attribute : op->getDiscardableAttrs())
-    return op->emitOpError() << "[B12] carries attribute '" << attribute.getName().getValue()
-                             << "', which has no meaning in a body; drop it";
+    if (!rules::isLeftAlone(attribute, scope))
+      return op->emitOpError() << "[B12] carries attribute '" << attribute.getName().getValue()
+                               << "', which has no meaning in a body; drop it";
   return success();
 }
 
-static LogicalResult verifyCall(Operation *op) {
+static LogicalResult verifyCall(Operation *op, AbiScope scope) {
   auto call = dyn_cast<func::CallOp>(op);
   if (!call)
     return success();
   for (NamedAttribute attribute : call->getAttrs())
-    if (attribute.getName() != call.getCalleeAttrName())
+    if (attribute.getName() != call.getCalleeAttrName() && !rules::isLeftAlone(attribute, scope))
       return call.emitOpError() << "[F8] carries attribute '" << attribute.getName().getValue()
                                 << "', which has no meaning for a call; drop it";
   return success();
@@ -244,30 +248,29 @@ static LogicalResult verifyLoad(Operation *op, const RangeAnalysis &ranges) {
   llvm_unreachable("unknown answer");
 }
 
-static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges) {
+static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges,
+                              AbiScope scope) {
   if (failed(verifyAllowed(op)) || failed(verifyScanOps(op, hook)) || failed(verifyTypes(op)) ||
       failed(verifyLoad(op, ranges)) || failed(verifyMathWidth(op)) ||
       failed(verifyDivision(op, ranges)) || failed(verifyShift(op, ranges)) ||
-      failed(verifyFlags(op)) || failed(verifyConversion(op)) || failed(verifyCall(op)) ||
-      failed(verifyAttributes(op)))
+      failed(verifyFlags(op)) || failed(verifyConversion(op)) || failed(verifyCall(op, scope)) ||
+      failed(verifyAttributes(op, scope)))
     return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return rules::verifyLoop(loop);
   return success();
 }
 
-LogicalResult rules::verifyBody(Operation *root, AbiCounts &counts) {
+LogicalResult rules::verifyBody(Operation *root, AbiCounts &counts, AbiScope scope) {
   auto hook = dyn_cast<HookOpInterface>(root);
-  LogicalResult result = hook ? verifyAttributes(root) : success();
-  if (failed(verifyTypes(root)))
-    result = failure();
+  LogicalResult result = verifyTypes(root);
   const RangeAnalysis ranges(root);
   // Ops below a refused op say nothing new.
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == root)
       return WalkResult::advance();
     ++counts.ops;
-    if (succeeded(verifyOp(op, hook, ranges)))
+    if (succeeded(verifyOp(op, hook, ranges, scope)))
       return WalkResult::advance();
     result = failure();
     return WalkResult::skip();

@@ -42,17 +42,18 @@ LogicalResult rules::verifyLoop(scf::ForOp loop) {
   return success();
 }
 
-LogicalResult rules::verifyNoRecursion(ModuleOp module) {
-  if (func::CallOp cycle = CallGraph(module).findCycle())
+LogicalResult rules::verifyNoRecursion(const CallGraph &graph,
+                                       const llvm::DenseSet<Operation *> &helpers) {
+  if (func::CallOp cycle = graph.findCycle(&helpers))
     return cycle.emitOpError() << "[F4] closes a recursion through @" << cycle.getCallee()
                                << "; helpers cannot call themselves, use scf.for";
   return success();
 }
 
-LogicalResult rules::verifySize(ModuleOp module, AbiCounts &counts) {
+LogicalResult rules::verifySize(Operation *module, AbiCounts &counts) {
   SizeCounter counter(module);
   LogicalResult result = success();
-  for (auto udf : module.getOps<UdfOpInterface>())
+  for (auto udf : module->getRegion(0).getOps<UdfOpInterface>())
     for (auto hook : udf.getBody().getOps<HookOpInterface>()) {
       uint64_t size = counter.below(hook);
       counts.maxUnrolled = std::max<int64_t>(
@@ -67,13 +68,14 @@ LogicalResult rules::verifySize(ModuleOp module, AbiCounts &counts) {
   return result;
 }
 
-LogicalResult rules::verifyModuleSize(ModuleOp module) {
+LogicalResult rules::verifyModuleSize(Operation *module, ArrayRef<Operation *> roots) {
   int64_t ops = 0;
-  module.walk([&](Operation *) {
-    return ++ops > kMaxModuleOps ? WalkResult::interrupt() : WalkResult::advance();
-  });
+  for (Operation *root : roots)
+    root->walk([&](Operation *) {
+      return ++ops > kMaxModuleOps ? WalkResult::interrupt() : WalkResult::advance();
+    });
   if (ops > kMaxModuleOps)
-    return module.emitOpError() << "[S6] holds more than " << kMaxModuleOps
-                                << " operations; remove helpers that nothing calls, or split it";
+    return module->emitOpError() << "[S6] holds more than " << kMaxModuleOps
+                                 << " operations; remove helpers that nothing calls, or split it";
   return success();
 }

@@ -119,8 +119,7 @@ static LogicalResult verifyCaptures(MetricOp metric) {
 }
 
 static LogicalResult verifyNoLinks(MetricOp metric) {
-  auto module = metric->getParentOfType<ModuleOp>();
-  if (!module || module.getOps<ExternOp>().empty())
+  if (metric->getParentRegion()->getOps<ExternOp>().empty())
     return success();
   return metric.emitOpError() << "[R15] is in a module with linked code, which "
                                  "rapids.cuvs.ivf_flat.metric.v1 cannot hold; drop annudf.extern";

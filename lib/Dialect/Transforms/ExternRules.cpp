@@ -26,8 +26,7 @@ LogicalResult rules::verifyExtern(ExternOp declaration) {
 }
 
 /// What a function becomes is handed out alone.
-LogicalResult rules::verifyNoLinkedCode(ModuleOp module, const CallGraph &graph,
-                                        FunctionOp function) {
+LogicalResult rules::verifyNoLinkedCode(const CallGraph &graph, FunctionOp function) {
   LogicalResult result = success();
   auto refuse = [&](CallOp call) {
     call.emitOpError() << "[D13] calls linked code, which a device function cannot contain; call '"

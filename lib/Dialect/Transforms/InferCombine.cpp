@@ -76,7 +76,7 @@ struct InferCombinePass : annudf::impl::InferCombinePassBase<InferCombinePass> {
   using InferCombinePassBase::InferCombinePassBase;
 
   void runOnOperation() override {
-    for (auto metric : getOperation().getOps<MetricOp>())
+    for (auto metric : collectIn<MetricOp>(getOperation()))
       if (metric.getNumerics() == Numerics::Reassociate && !metric.getCombine())
         infer(metric);
   }

@@ -26,7 +26,7 @@ struct InferPropertiesPass : annudf::impl::InferPropertiesPassBase<InferProperti
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    for (auto metric : getOperation().getOps<MetricOp>()) {
+    for (auto metric : collectIn<MetricOp>(getOperation())) {
       report(metric);
       if (form)
         reportForm(metric);

@@ -39,10 +39,10 @@ struct InlineCapturesPass : annudf::impl::InlineCapturesPassBase<InlineCapturesP
                            << ", or 0 to leave dims open";
       return signalPassFailure();
     }
-    for (auto metric : module.getOps<UdfOpInterface>())
+    for (auto metric : collectIn<UdfOpInterface>(module))
       if (failed(setDims(metric)) || failed(setValues(metric, *parsed)))
         return signalPassFailure();
-    for (auto metric : module.getOps<UdfOpInterface>()) {
+    for (auto metric : collectIn<UdfOpInterface>(module)) {
       foldCaptures(metric);
       foldDims(metric);
     }
@@ -53,7 +53,7 @@ private:
   LogicalResult checkNames(DictionaryAttr entries) {
     llvm::StringSet<> known;
     std::string list;
-    for (auto metric : getOperation().getOps<UdfOpInterface>())
+    for (auto metric : collectIn<UdfOpInterface>(getOperation()))
       for (CaptureOp capture : metric.getCaptures())
         if (known.insert(capture.getName()).second)
           list += (list.empty() ? "" : ", ") + capture.getName().str();

@@ -25,7 +25,7 @@ struct PackLanesPass : annudf::impl::PackLanesPassBase<PackLanesPass> {
   using PackLanesPassBase::PackLanesPassBase;
 
   void runOnOperation() override {
-    for (auto metric : getOperation().getOps<MetricOp>()) {
+    for (auto metric : collectIn<MetricOp>(getOperation())) {
       if (metric.getPacked()) // Which annudf-verify-abi has proved.
         continue;
       const LaneProof proof = proveLanes(metric);

@@ -23,28 +23,35 @@
 namespace annudf::rules {
 
 /// [B...]: every op below `root` (a hook or a helper), and every type there.
-mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts);
+mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts, AbiScope scope);
 /// [S...]: what a loop runs over.
 mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
 /// [F...]: a helper's name, shape and attributes.
-mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper);
+mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper, AbiScope scope);
 /// [D6], [D8], [D10]: what a device function's name, captures and values are.
 mlir::LogicalResult verifyFunction(ir::FunctionOp function);
-/// [F4]: helpers of `module` must not reach themselves.
+/// [E8]: a name that a linker takes for nothing else.
 mlir::LogicalResult verifyExtern(ir::ExternOp declaration);
-mlir::LogicalResult verifyNoLinkedCode(mlir::ModuleOp module, const CallGraph &graph,
-                                       ir::FunctionOp function);
-mlir::LogicalResult verifyNoRecursion(mlir::ModuleOp module);
-/// [S6]: ops of the whole module, before anything else looks at them.
-mlir::LogicalResult verifyModuleSize(mlir::ModuleOp module);
-/// [S5]: unrolled size of every hook. Bodies, loops and the call graph must have been
-/// accepted before.
-mlir::LogicalResult verifySize(mlir::ModuleOp module, AbiCounts &counts);
+/// [D13]: a function reaches no linked code.
+mlir::LogicalResult verifyNoLinkedCode(const CallGraph &graph, ir::FunctionOp function);
+/// [F4]: `helpers`, with all that they call, must not reach themselves.
+mlir::LogicalResult verifyNoRecursion(const CallGraph &graph,
+                                      const llvm::DenseSet<mlir::Operation *> &helpers);
+/// [S6]: ops at and below `roots`, before anything else looks at them.
+mlir::LogicalResult verifyModuleSize(mlir::Operation *module,
+                                     llvm::ArrayRef<mlir::Operation *> roots);
+/// [S5]: unrolled size of every hook at the top of `module`. Bodies, loops and the call graph must
+/// have been accepted before.
+mlir::LogicalResult verifySize(mlir::Operation *module, AbiCounts &counts);
 
 /// [H11]: warns of an update whose result the accumulator has no part in.
 void warnOfUnreadAccumulator(ir::MetricOp metric);
 /// [H14]: warns of a combine whose result one of the two accumulators has no part in.
 void warnOfUnreadPart(ir::MetricOp metric);
+
+/// Whether an attribute is other dialects' own business: annudf keeps it where it stands, and
+/// copies it nowhere.
+bool isLeftAlone(mlir::NamedAttribute attribute, AbiScope scope);
 
 /// [a-zA-Z_][a-zA-Z0-9_]*: what libNVVM takes as a symbol and a command line as a name.
 bool isIdentifier(llvm::StringRef name);

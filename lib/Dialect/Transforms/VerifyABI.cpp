@@ -32,7 +32,11 @@ bool rules::isIdentifier(StringRef name) {
 // Module
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyModule(ModuleOp module) {
+bool rules::isLeftAlone(NamedAttribute attribute, AbiScope scope) {
+  return scope == AbiScope::AnyModule && isOfOtherDialect(attribute);
+}
+
+LogicalResult annudf::verifyArtifactModule(ModuleOp module) {
   LogicalResult result = success();
   // A data layout or target on the module would change what the bodies mean.
   for (NamedAttribute attribute : module->getDiscardableAttrs()) {
@@ -40,28 +44,32 @@ static LogicalResult verifyModule(ModuleOp module) {
                          << "', which could change what the metrics mean; drop it";
     result = failure();
   }
-  bool any = false;
   for (Operation &op : *module.getBody()) {
-    any |= isa<UdfOpInterface>(op);
     if (isa<UdfOpInterface, func::FuncOp, ExternOp>(op))
       continue;
     op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics, filters, "
                         "functions, externs and private helpers (func.func) only";
     result = failure();
   }
-  if (!any) {
-    module.emitOpError()
-        << "[T3] holds no annudf.metric, annudf.filter or annudf.function; write one";
-    result = failure();
-  }
+  module.walk([&](Operation *op) {
+    if (isa_and_nonnull<AnnudfDialect>(op->getDialect()) && failed(verifyOwnAttributesOnly(op)))
+      result = failure();
+  });
   return result;
+}
+
+static LogicalResult verifyAny(ModuleOp module) {
+  if (!collectIn<UdfOpInterface>(module).empty())
+    return success();
+  return module.emitOpError()
+         << "[T3] holds no annudf.metric, annudf.filter or annudf.function; write one";
 }
 
 //===----------------------------------------------------------------------===//
 // Helpers
 //===----------------------------------------------------------------------===//
 
-LogicalResult rules::verifyHelper(func::FuncOp helper) {
+LogicalResult rules::verifyHelper(func::FuncOp helper, AbiScope scope) {
   if (!helper.isPrivate())
     return helper.emitOpError() << "[F1] is public, but only metrics leave a module; write "
                                    "func.func private";
@@ -78,7 +86,7 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
   for (NamedAttribute attribute : helper->getAttrs()) {
     StringRef name = attribute.getName();
     if (name != helper.getSymNameAttrName() && name != helper.getFunctionTypeAttrName() &&
-        name != helper.getSymVisibilityAttrName())
+        name != helper.getSymVisibilityAttrName() && !isLeftAlone(attribute, scope))
       return helper.emitOpError() << "[F5] carries attribute '" << name
                                   << "', which has no meaning for a helper; drop it";
   }
@@ -158,7 +166,7 @@ static LogicalResult verifyPacked(MetricOp metric) {
                               << "; leave it out, annudf-pack-lanes writes it";
 }
 
-static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts) {
+static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts, AbiScope scope) {
   LogicalResult result = success();
   auto check = [&](LogicalResult part) {
     if (failed(part))
@@ -196,30 +204,62 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts) {
     result = failure();
   }
   for (auto hook : udf.getBody().getOps<HookOpInterface>())
-    check(rules::verifyBody(hook, counts));
+    check(rules::verifyBody(hook, counts, scope));
   return result;
 }
 
-LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
+/// Functions that keep the rules of helpers: all in an artifact, else those that a metric reaches.
+static llvm::DenseSet<Operation *> helpersOf(Operation *module, const CallGraph &graph,
+                                             AbiScope scope) {
+  llvm::DenseSet<Operation *> helpers;
+  if (scope == AbiScope::Artifact)
+    helpers.insert(graph.functions().begin(), graph.functions().end());
+  else
+    for (auto udf : module->getRegion(0).getOps<UdfOpInterface>())
+      helpers.insert_range(graph.reachableFrom(udf));
+  return helpers;
+}
+
+/// The metrics at the top of `module`, and what they reach.
+static LogicalResult verifyTop(Operation *module, AbiCounts &counts, AbiScope scope) {
+  Region &top = module->getRegion(0);
+  const CallGraph graph(module);
+  const llvm::DenseSet<Operation *> helpers = helpersOf(module, graph, scope);
+  SmallVector<Operation *> ours;
+  for (Operation &op : top.getOps())
+    if (helpers.contains(&op) || isa<UdfOpInterface>(op))
+      ours.push_back(&op);
+  if (scope == AbiScope::AnyModule && failed(rules::verifyModuleSize(module, ours)))
+    return failure();
+  bool ok = true;
+  for (auto helper : top.getOps<func::FuncOp>())
+    if (helpers.contains(helper))
+      ok &= succeeded(rules::verifyHelper(helper, scope)) &&
+            succeeded(rules::verifyBody(helper, counts, scope));
+  for (auto udf : top.getOps<UdfOpInterface>())
+    ok &= succeeded(verifyUdf(udf, counts, scope));
+  for (auto declaration : top.getOps<ExternOp>())
+    ok &= succeeded(rules::verifyExtern(declaration));
+  for (auto function : top.getOps<FunctionOp>())
+    ok &= succeeded(rules::verifyNoLinkedCode(graph, function));
+  ok = ok && succeeded(rules::verifyNoRecursion(graph, helpers)) &&
+       succeeded(rules::verifySize(module, counts));
+  if (ok)
+    for (auto metric : top.getOps<MetricOp>())
+      ok &= succeeded(verifyPacked(metric));
+  return success(ok);
+}
+
+LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts, AbiScope scope) {
   AbiCounts local;
   AbiCounts &total = counts ? *counts : local;
-  if (failed(rules::verifyModuleSize(module)))
+  const bool isArtifact = scope == AbiScope::Artifact;
+  if (isArtifact && failed(rules::verifyModuleSize(module, module.getOperation())))
     return failure();
-  bool ok = succeeded(verifyModule(module));
-  for (auto helper : module.getOps<func::FuncOp>())
-    ok &= succeeded(rules::verifyHelper(helper)) && succeeded(rules::verifyBody(helper, total));
-  for (auto udf : module.getOps<UdfOpInterface>())
-    ok &= succeeded(verifyUdf(udf, total));
-  for (auto declaration : module.getOps<ExternOp>())
-    ok &= succeeded(rules::verifyExtern(declaration));
-  const CallGraph graph(module);
-  for (auto function : module.getOps<FunctionOp>())
-    ok &= succeeded(rules::verifyNoLinkedCode(module, graph, function));
-  ok = ok && succeeded(rules::verifyNoRecursion(module)) &&
-       succeeded(rules::verifySize(module, total));
-  if (ok)
-    for (auto metric : module.getOps<MetricOp>())
-      ok &= succeeded(verifyPacked(metric));
+  bool ok = !isArtifact || succeeded(verifyArtifactModule(module));
+  ok &= succeeded(verifyAny(module));
+  for (Operation *each : isArtifact ? SmallVector<Operation *>{module} : modulesIn(module))
+    ok &= succeeded(verifyTop(each, total, scope));
   return success(ok);
 }
 
@@ -240,20 +280,35 @@ struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
     if (failed(checkTargetAbi(module, target)))
       return signalPassFailure();
     AbiCounts counts;
-    LogicalResult result = annudf::verifyAbi(module, &counts);
+    LogicalResult result =
+        annudf::verifyAbi(module, &counts, artifact ? AbiScope::Artifact : AbiScope::AnyModule);
     numMetrics += counts.metrics;
     numOps += counts.ops;
     maxUnrolled.updateMax(counts.maxUnrolled);
     if (succeeded(result) && target == ANNUDF_CUVS_METRIC_ABI_ID)
-      for (auto udf : module.getOps<UdfOpInterface>())
+      for (auto udf : collectIn<UdfOpInterface>(module))
         if (failed(verifyCuvsMetric(udf)))
           result = failure();
     if (failed(result))
       return signalPassFailure();
-    for (auto metric : module.getOps<MetricOp>()) {
+    for (auto metric : collectIn<MetricOp>(module)) {
       rules::warnOfUnreadAccumulator(metric);
       rules::warnOfUnreadPart(metric);
     }
   }
 };
 } // namespace
+
+std::unique_ptr<Pass> annudf::createVerifyABIPass() {
+  VerifyABIPassOptions options;
+  options.artifact = true;
+  return createVerifyABIPass(options);
+}
+
+std::unique_ptr<Pass> annudf::createVerifyABIPass(VerifyABIPassOptions options) {
+  return std::make_unique<VerifyABIPass>(std::move(options));
+}
+
+std::unique_ptr<Pass> annudf::createVerifyAnyModulePass() {
+  return std::make_unique<VerifyABIPass>();
+}

@@ -35,8 +35,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [M15] carries attribute 'frontend.line', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
-  annudf.update (%acc: f32, %x: f32, %y: f32) attributes {frontend.line = 7 : i64} {
+  // expected-error @below {{'annudf.update' op [M15] carries attribute 'annudf.line', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) attributes {annudf.line = 7 : i64} {
     annudf.yield %acc : f32
   }
 }

@@ -175,7 +175,7 @@ annudf.filter @f order(min) {
 // -----
 
 func.func private @g() {
-  // expected-error @below {{'annudf.filter' op expects parent op 'builtin.module'}}
+  // expected-error @below {{'annudf.filter' op symbol's parent must have the SymbolTable trait}}
   annudf.filter @f {
     annudf.keep {
       %true = arith.constant true

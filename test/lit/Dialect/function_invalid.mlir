@@ -160,7 +160,7 @@ annudf.function @f convention(raw) (f32) -> f32 attributes {pure} {
 // -----
 
 "func.func"() ({
-  // expected-error @below {{'annudf.function' op expects parent op 'builtin.module'}}
+  // expected-error @below {{'annudf.function' op symbol's parent must have the SymbolTable trait}}
   annudf.function @f convention(raw) (f32) -> f32 {
     annudf.body (%a: f32) {
       annudf.yield %a : f32

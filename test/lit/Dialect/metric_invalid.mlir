@@ -1,4 +1,4 @@
-// RUN: annudf-opt %s --split-input-file --verify-diagnostics
+// RUN: annudf-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
 // What a metric is made of.
 
@@ -212,7 +212,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 func.func private @f() {
-  // expected-error @below {{'annudf.metric' op expects parent op 'builtin.module'}}
+  // expected-error @below {{'annudf.metric' op symbol's parent must have the SymbolTable trait}}
   annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.init {
       %0 = arith.constant 0.0 : f32
@@ -237,3 +237,19 @@ annudf.metric @m order(min) coarse(l2) elements(i8, u8) missing_values {
     annudf.yield %acc : f32
   }
 }
+
+// -----
+
+// Whether a name is found in an op that nobody knows is unknown.
+"foreign.module"() ({
+  // expected-error @below {{'annudf.metric' op [T5] stands in 'foreign.module', where no name leads to it; move it to the top of a module, such as builtin.module or gpu.module}}
+  annudf.metric @m order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      annudf.yield %acc : f32
+    }
+  }
+}) : () -> ()

@@ -254,3 +254,51 @@ annudf.metric @links order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+// CHECK-LABEL: annudf.metric @called
+annudf.metric @called order(min) coarse(l2) elements(f32) numerics(reassociate) {
+  %w = annudf.capture "w" : !annudf.capture<query x dim x f32>
+  %s = annudf.capture "s" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0, %0 : f32, f32
+  }
+  annudf.update (%a: f32, %b: f32, %x: f32, %y: f32) {
+    %q = annudf.index query
+    %d = annudf.index dim
+    %wd = annudf.load %w[%q, %d] : !annudf.capture<query x dim x f32>
+    annudf.yield %a, %wd : f32, f32
+  }
+  annudf.combine (%a: f32, %b: f32, %c: f32, %d: f32) {
+    annudf.yield %a, %b : f32, f32
+  }
+  annudf.finalize (%a: f32, %b: f32) {
+    annudf.yield %a : f32
+  }
+}
+
+// CHECK-LABEL: annudf.filter @asked
+annudf.filter @asked {
+  annudf.keep {
+    %b = arith.constant true
+    annudf.yield %b : i1
+  }
+}
+
+// CHECK-LABEL: func.func @calls(
+// CHECK-SAME: %[[I:[a-z0-9]+]]: index, %[[W:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 2]>, 1>, %[[S:[a-z0-9]+]]: f32)
+func.func @calls(%i: index, %w: memref<?x?xf32, strided<[?, 2]>, 1>, %s: f32) -> (f32, i1) {
+  // CHECK: %[[A:.*]]:2 = annudf.call_init @called() : () -> (f32, f32)
+  // GENERIC: "annudf.call_init"() <{callee = @called, operandSegmentSizes = array<i32: 0, 0, 0, 0, 0, 0, 0>}> : () -> (f32, f32)
+  %a:2 = annudf.call_init @called() : () -> (f32, f32)
+  // CHECK: %[[B:.*]]:2 = annudf.call_update @called(%[[A]]#0, %[[A]]#1, %[[S]], %[[S]]) ctx(dim = %[[I]], dims = %[[I]], row = %[[I]], query = %[[I]], list = %[[I]]) captures(%[[W]], %[[S]] : memref<?x?xf32, strided<[?, 2]>, 1>, f32) {llvm.line = 2 : i64} : (f32, f32, f32, f32) -> (f32, f32)
+  %b:2 = annudf.call_update @called(%a#0, %a#1, %s, %s) ctx(list = %i, query = %i, row = %i, dims = %i, dim = %i)
+    captures(%w, %s : memref<?x?xf32, strided<[?, 2]>, 1>, f32) {llvm.line = 2 : i64} : (f32, f32, f32, f32) -> (f32, f32)
+  // CHECK: %[[C:.*]]:2 = annudf.call_combine @called(%[[A]]#0, %[[A]]#1, %[[B]]#0, %[[B]]#1) ctx(dims = %[[I]]) : (f32, f32, f32, f32) -> (f32, f32)
+  %c:2 = annudf.call_combine @called(%a#0, %a#1, %b#0, %b#1) ctx(dims = %i) : (f32, f32, f32, f32) -> (f32, f32)
+  // CHECK: annudf.call_finalize @called(%[[C]]#0, %[[C]]#1) : (f32, f32) -> f32
+  %d = annudf.call_finalize @called(%c#0, %c#1) : (f32, f32) -> f32
+  // CHECK: annudf.call_keep @asked() ctx(row = %[[I]]) : () -> i1
+  %k = annudf.call_keep @asked() ctx(row = %i) : () -> i1
+  return %d, %k : f32, i1
+}

@@ -1,4 +1,4 @@
-// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-verify-abi
+// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-verify-abi=artifact
 
 // Bodies: which ops, on which types, with which operands.
 

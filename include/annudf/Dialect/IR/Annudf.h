@@ -47,15 +47,43 @@ class InitOp;
 class KeepOp;
 class UpdateOp;
 
-/// [M15]: `op` has no attribute but those that it declares. A later version may declare
+/// [M15]: `op` has no attribute of annudf but those that it declares. A later version may declare
 /// more, and a metric that uses them means something else without them.
 mlir::LogicalResult verifyKnownAttributes(mlir::Operation *op);
+/// [M15]: `op` has no attribute of another dialect either, as an op of an artifact.
+mlir::LogicalResult verifyOwnAttributesOnly(mlir::Operation *op);
+/// Whether an attribute belongs to another dialect, by its prefix, so that annudf has no say in it.
+bool isOfOtherDialect(mlir::NamedAttribute attribute);
+/// [T5]: `op` stands at the top of a module of any dialect.
+mlir::LogicalResult verifyStandsInModule(mlir::Operation *op);
 
 template <typename ConcreteType>
 class KnownAttributes : public mlir::OpTrait::TraitBase<ConcreteType, KnownAttributes> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyKnownAttributes(op); }
 };
+
+template <typename ConcreteType>
+class StandsInModule : public mlir::OpTrait::TraitBase<ConcreteType, StandsInModule> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyStandsInModule(op); }
+};
+
+/// What a kernel hands over for an entry of a capture: an i1 as a byte, other integers without
+/// their sign. A scalar is handed over as annudf.load gives it.
+mlir::Type memrefElementOf(CaptureType capture);
+
+/// The modules that `root` is or holds, of any dialect, those around others first.
+llvm::SmallVector<mlir::Operation *> modulesIn(mlir::Operation *root);
+
+/// The ops of one kind at the top of the modules that `root` is or holds.
+template <typename OpT> llvm::SmallVector<OpT> collectIn(mlir::Operation *root) {
+  llvm::SmallVector<OpT> found;
+  for (mlir::Operation *module : modulesIn(root))
+    for (OpT op : module->getRegion(0).getOps<OpT>())
+      found.push_back(op);
+  return found;
+}
 
 /// "annudf.accumulator.v1 1.0", for messages.
 std::string versionName(uint64_t minor);

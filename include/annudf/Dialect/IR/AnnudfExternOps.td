@@ -14,7 +14,7 @@ include "annudf/Dialect/IR/AnnudfOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Annudf_ExternOp : Annudf_Op<"extern", 0, [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Annudf_ExternOp : Annudf_Op<"extern", 0, [Symbol, Annudf_StandsInModule]> {
   let summary = "an existing device function, and the code to link for it";
   let description = [{
     `annudf.call` calls the function. annudf links its code unchanged beside the hooks. `link`

@@ -47,4 +47,39 @@ def Annudf_UdfOpInterface : OpInterface<"UdfOpInterface"> {
   }];
 }
 
+def Annudf_HookCallOpInterface : OpInterface<"HookCallOpInterface"> {
+  let cppNamespace = "::annudf::ir";
+  let description = [{
+    A call of a hook of a metric or a filter from other code: values, what the hook reads of
+    the scan, and captures by position.
+  }];
+  let methods = [
+    InterfaceMethod<"Name of the hook in the ABI.", "::llvm::StringRef", "getHookName">,
+    InterfaceMethod<"The metric or filter.", "::mlir::FlatSymbolRefAttr", "getCalleeAttr">,
+    InterfaceMethod<"Arguments of the hook.", "::mlir::OperandRange", "getValues">,
+    InterfaceMethod<"Arrays and numbers, one for each capture without a value.",
+                    "::mlir::OperandRange", "getCaptures">,
+    InterfaceMethod<"What ctx gives for an index of the scan; null if it gives nothing.",
+                    "::mlir::Value", "getIndex", (ins "::annudf::ir::ScanIndex":$kind), [{
+      switch (kind) {
+      case ::annudf::ir::ScanIndex::Dim:
+        return $_op.getDim();
+      case ::annudf::ir::ScanIndex::Dims:
+        return $_op.getDims();
+      case ::annudf::ir::ScanIndex::Row:
+        return $_op.getRow();
+      case ::annudf::ir::ScanIndex::Query:
+        return $_op.getQuery();
+      case ::annudf::ir::ScanIndex::List:
+        return $_op.getList();
+      }
+      llvm_unreachable("an index that the dialect does not have");
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// The metric or filter that it names in the nearest module, if there is one with the hook.
+    ::annudf::ir::HookOpInterface getHook(::mlir::SymbolTableCollection &symbols);
+  }];
+}
+
 #endif // ANNUDF_INTERFACES_TD

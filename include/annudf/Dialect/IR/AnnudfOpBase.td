@@ -12,8 +12,13 @@
 include "annudf/Dialect/IR/AnnudfDialect.td"
 include "mlir/IR/OpBase.td"
 
-// No op of annudf carries an attribute that it does not declare (M15).
+// No op of annudf carries an attribute of annudf that it does not declare (M15).
 def Annudf_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::annudf::ir";
+}
+
+// Metrics, filters, functions and linked code stand in a module of any dialect (T5).
+def Annudf_StandsInModule : NativeOpTrait<"StandsInModule"> {
   let cppNamespace = "::annudf::ir";
 }
 

@@ -44,7 +44,7 @@ class Annudf_HookOp<string mnemonic, int minor, string parent = "MetricOp">
 
 def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
-    HasParent<"::mlir::ModuleOp">]> {
+    Annudf_StandsInModule]> {
   let summary = "a distance: its hooks, captures and policy";
   let description = [{
     - `order`: which distances are best.
@@ -124,7 +124,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
 
 def Annudf_FilterOp : Annudf_Op<"filter", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
-    HasParent<"::mlir::ModuleOp">]> {
+    Annudf_StandsInModule]> {
   let summary = "which rows a search may find: a predicate and its captures";
   let description = [{
     A filter holds captures, as a metric does, and one `annudf.keep`. A search with the
@@ -162,7 +162,7 @@ def Annudf_FilterOp : Annudf_Op<"filter", 0, [
 
 def Annudf_FunctionOp : Annudf_Op<"function", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
-    HasParent<"::mlir::ModuleOp">]> {
+    Annudf_StandsInModule]> {
   let summary = "a device function: a value computed from values, outside a search";
   let description = [{
     Other libraries call a device function, for example as an operator of cuda.compute. It
@@ -213,6 +213,7 @@ def Annudf_FunctionOp : Annudf_Op<"function", 0, [
 }
 
 include "annudf/Dialect/IR/AnnudfExternOps.td"
+include "annudf/Dialect/IR/AnnudfHookCallOps.td"
 
 // Not Pure: a capture that no hook reads is still one that a user may bind, and keeps its slot.
 def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp", "FunctionOp"]>]> {

@@ -29,6 +29,12 @@ inline constexpr int64_t kMaxUnrolledOps = ANNUDF_MAX_UNROLLED_OPS;
 /// Most operations of a module, helpers that nothing calls included.
 inline constexpr int64_t kMaxModuleOps = ANNUDF_MAX_MODULE_OPS;
 
+/// What a module may hold beside metrics.
+enum class AbiScope {
+  Artifact,  ///< Helpers and linked code: the module is compiled for a scan, which knows no others.
+  AnyModule, ///< Anything, metrics in nested modules too: only what a metric reaches is checked.
+};
+
 /// What a verification looked at.
 struct AbiCounts {
   int64_t metrics = 0;
@@ -38,7 +44,12 @@ struct AbiCounts {
 
 /// Checks every metric of `module`. Each broken rule is one diagnostic that starts
 /// with the rule's label.
-mlir::LogicalResult verifyAbi(mlir::ModuleOp module, AbiCounts *counts = nullptr);
+mlir::LogicalResult verifyAbi(mlir::ModuleOp module, AbiCounts *counts = nullptr,
+                              AbiScope scope = AbiScope::Artifact);
+
+/// Whether `module` holds only what an artifact may hold beside metrics [T1], [T2], and no
+/// attribute of another dialect on ops of annudf [M15]. Lowerings ask again.
+mlir::LogicalResult verifyArtifactModule(mlir::ModuleOp module);
 
 /// Fails where annudf makes code for no ABI of that name [T4].
 mlir::LogicalResult checkTargetAbi(mlir::ModuleOp module, llvm::StringRef abi);

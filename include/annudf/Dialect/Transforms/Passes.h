@@ -21,6 +21,12 @@ namespace annudf {
 #define GEN_PASS_DECL
 #include "annudf/Dialect/Transforms/Passes.h.inc"
 
+/// annudf-verify-abi with `artifact`: for a module that becomes an artifact.
+std::unique_ptr<mlir::Pass> createVerifyABIPass();
+std::unique_ptr<mlir::Pass> createVerifyABIPass(VerifyABIPassOptions options);
+/// annudf-verify-abi of a module that holds code of others too.
+std::unique_ptr<mlir::Pass> createVerifyAnyModulePass();
+
 /// registerTransformsPasses() makes them known to a tool's command line.
 #define GEN_PASS_REGISTRATION
 #include "annudf/Dialect/Transforms/Passes.h.inc"

@@ -19,6 +19,11 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
     calls and allocates nothing; it only yields a value. Every refusal names a rule of
     `docs/spec/rules.md` and says what to do instead. The pass changes nothing.
 
+    Metrics are found in nested modules too, such as a `gpu.module`. Other code of a module is
+    not looked at, but for the functions that a metric calls. With `artifact` the module has to
+    be one that `annudf compile` takes: metrics, filters, functions, linked code and private
+    helpers, without attributes of other dialects.
+
     With `target=rapids.cuvs.ivf_flat.metric.v1` a metric must also keep the rules R,
     which are the limits of that ABI.
 
@@ -41,8 +46,13 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"annudf.accumulator.v1\"",
-           "ABI to verify against: annudf.accumulator.v1 or rapids.cuvs.ivf_flat.metric.v1">
+           "ABI to verify against: annudf.accumulator.v1 or rapids.cuvs.ivf_flat.metric.v1">,
+    Option<"artifact", "artifact", "bool", /*default=*/"false",
+           "Refuse what an artifact cannot hold: attributes and code of other dialects">
   ];
+  // createVerifyABIPass() verifies an artifact's module: what a program compiles, it should not
+  // have to ask for.
+  let constructor = "::annudf::createVerifyAnyModulePass()";
   let statistics = [
     Statistic<"numMetrics", "num-metrics", "Number of metrics verified">,
     Statistic<"numOps", "num-ops", "Number of operations checked in hooks and helpers">,
@@ -98,6 +108,59 @@ def InlineCapturesPass : Pass<"annudf-inline-captures", "::mlir::ModuleOp"> {
     Statistic<"numDims", "num-dims", "Number of annudf.index dims replaced by a constant">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def InlineHooksPass : Pass<"annudf-inline-hooks", "::mlir::ModuleOp"> {
+  let summary = "replaces calls of hooks by the hooks' verified bodies";
+  let description = [{
+    `annudf.call_init`, `call_update`, `call_combine`, `call_finalize` and `call_keep` become ops of
+    arith, math, scf and memref, so that any pipeline lowers the kernel around them. The rules of
+    `annudf-verify-abi` are checked first: what was verified is what is inlined, op by op.
+
+    - `annudf.index` becomes what `ctx` gives, `annudf.load` a `memref.load` or the number.
+    - Helpers are inlined. A capture with unequal entries becomes a constant `memref.global`.
+    - `arith.fptosi` and `arith.fptoui` saturate, as the ABI says, by comparisons around them.
+    - Attributes of other dialects in the body are left out.
+    - Metrics, filters and helpers that nothing uses afterwards are erased.
+
+    The indices and memrefs that the kernel passes are taken to be what the ABI says. With
+    `assert-bounds` a `cf.assert` before each load compares its indices with the memref.
+
+    Example:
+
+    ```mlir
+    annudf.metric @weighted order(min) coarse(l2) elements(f32) {
+      %w = annudf.capture "w" : !annudf.capture<dim x f32>
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = annudf.index dim
+        %wd = annudf.load %w[%d] : !annudf.capture<dim x f32>
+        %t = arith.subf %x, %y : f32
+        %t2 = arith.mulf %t, %t : f32
+        %r = math.fma %wd, %t2, %acc : f32
+        annudf.yield %r : f32
+      }
+    }
+    func.func @step(%a: f32, %x: f32, %y: f32, %d: index, %w: memref<?xf32>) -> f32 {
+      %r = annudf.call_update @weighted(%a, %x, %y) ctx(dim = %d)
+        captures(%w : memref<?xf32>) : (f32, f32, f32) -> f32
+      return %r : f32
+    }
+    ```
+  }];
+  let options = [Option<"assertBounds", "assert-bounds", "bool", "false",
+                        "Write a cf.assert before each load, that its indices are inside the memref">];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Number of calls replaced by a body">,
+    Statistic<"numErased", "num-erased", "Number of metrics, filters and helpers erased">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
 }
 
 def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
