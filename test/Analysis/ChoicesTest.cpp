@@ -62,11 +62,10 @@ TEST_F(Choices, ClaimWhatHolds) {
     for (const bool accFirst : {false, true})
       for (const bool accTrue : {false, true}) {
         const auto predicate = static_cast<P>(number);
-        const std::string text = "%is = arith.cmpf " +
-                                 mlir::arith::stringifyCmpFPredicate(predicate).str() +
-                                 (accFirst ? ", %acc, %t" : ", %t, %acc") +
-                                 " : f32\n%n = arith.select %is, " +
-                                 (accTrue ? "%acc, %t" : "%t, %acc") + " : f32\n";
+        const std::string text =
+            "%is = arith.cmpf " + mlir::arith::stringifyCmpFPredicate(predicate).str() +
+            (accFirst ? ", %acc, %t" : ", %t, %acc") + " : f32\n%n = arith.select %is, " +
+            (accTrue ? "%acc, %t" : "%t, %acc") + " : f32\n";
         const Monotone claimed = fieldOf(text).monotone;
         grow += claimed == Monotone::Grows, fall += claimed == Monotone::Falls;
         for (float acc : kNumbers)

@@ -143,9 +143,10 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendThere(Index &index, const Matri
                                                        const Progress &progress,
                                                        const Lists &lists) {
   if (rows.rows > std::numeric_limits<uint32_t>::max())
-    throw ArgumentError(ErrorKind::Usage, {"rows to add"},
-                        ": " + std::to_string(rows.rows) +
-                            " at once; the CUDA backend takes fewer than 4294967296, so extend in parts");
+    throw ArgumentError(
+        ErrorKind::Usage, {"rows to add"},
+        ": " + std::to_string(rows.rows) +
+            " at once; the CUDA backend takes fewer than 4294967296, so extend in parts");
   loadKernels();
   const std::shared_ptr<const DeviceIndex> old = lists();
   Extender extender(context_, kernels_, index, *old, rows, stream);
