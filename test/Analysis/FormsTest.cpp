@@ -265,6 +265,12 @@ const Case kCases[] = {
      "no: 'math.exp' is not known to rise or fall with the accumulator", "0.0",
      "  annudf.finalize (%a: f32) {\n    %s = math.exp %a : f32\n    annudf.yield %s : f32\n  }\n",
      ""},
+    // A choice of two that both go with the accumulator.
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.select' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %u = arith.negf %a : f32\n    %is = arith.cmpf ugt, %a, "
+     "%u : "
+     "f32\n    %s = arith.select %is, %a, %u : f32\n    annudf.yield %s : f32\n  }\n"},
     {"%r = arith.addf %acc, %d : f32",
      "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
      "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
