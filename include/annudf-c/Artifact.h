@@ -62,7 +62,7 @@ typedef struct annudf_artifact_info {
   size_t payload_count;    /**< Of annudf_artifact_payload.                                     */
   size_t capture_count;    /**< Of annudf_artifact_capture.                                     */
   size_t arch_count;
-  const char *const *archs; /**< Architectures that it holds LTO-IR for: "sm_90".               */
+  const char *const *archs; /**< Architectures that it holds GPU code for: "sm_90".              */
 } annudf_artifact_info;
 
 ANNUDF_CAPI_EXPORTED const annudf_artifact_info *

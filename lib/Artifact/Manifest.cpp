@@ -195,10 +195,10 @@ bool isVersion(std::string_view text) {
 
 /// What is wrong with a payload, "" if nothing: "has suffix 'x', it must be one of a, f".
 std::string faultOf(const Payload &payload) {
-  const bool isLtoIr = payload.isDeviceCode(), isHost = payload.kind == PayloadKind::HostBitcode;
-  if (isLtoIr ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
+  const bool isDevice = payload.isDeviceCode(), isHost = payload.kind == PayloadKind::HostBitcode;
+  if (isDevice ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
     return "has sm " + std::to_string(payload.sm) + ", which is no architecture";
-  if (!payload.suffix.empty() && (!isLtoIr || (payload.suffix != "a" && payload.suffix != "f")))
+  if (!payload.suffix.empty() && (!isDevice || (payload.suffix != "a" && payload.suffix != "f")))
     return "has suffix " + inQuotes(payload.suffix) + ", it must be one of a, f";
   if (isHost ? payload.triple.empty() : !payload.triple.empty())
     return "has triple " + inQuotes(payload.triple);

@@ -205,8 +205,9 @@ annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact, const char 
     const Payload *payload = artifact->value.findLtoIr(version);
     if (!payload) {
       std::string known;
-      for (const char *held : artifact->archs)
-        known += (known.empty() ? "" : ", ") + std::string(held);
+      for (const Payload &held : artifact->value.payloads)
+        if (held.kind == PayloadKind::LtoIr)
+          known += (known.empty() ? "" : ", ") + held.arch();
       throw Error(ErrorKind::Environment, "metric " + artifact->value.manifest.name +
                                               " has no LTO-IR that links for " + arch +
                                               "; it has " + (known.empty() ? "none" : known) +

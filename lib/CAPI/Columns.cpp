@@ -20,9 +20,9 @@ using namespace annudf::capi;
 annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index, const int64_t *ids,
                                           const annudf_capture_value *values, size_t count) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
     const runtime::NewColumns columns =
         runtime::newColumns(toValues(call, values, count, "column"));
+    call.refuseNull(index, "index");
     const IndexUse use(call, *index, IndexUse::Kind::Exclusive);
     index->value.addColumns(columns, ids);
     index->tellChange();

@@ -197,14 +197,15 @@ annudf_status annudf_ivf_flat_build(annudf_backend *backend, const annudf_vector
 static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_index *index,
                      const annudf_vectors *rows, const int64_t *ids,
                      const annudf_ivf_flat_extend_options *options) {
-  call.refuseNull(index, "index");
   const annudf_ivf_flat_extend_options given = copyOptions(
       options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
       "annudf_ivf_flat_extend_options");
-  const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
-  runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
+  // First, as a refusal releases the columns, too.
   const runtime::NewColumns columns =
       runtime::newColumns(toValues(call, given.columns, given.n_columns, "column"));
+  call.refuseNull(index, "index");
+  const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
+  runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
   if (given.n_columns != 0)
     newIds.columns = &columns;
   const runtime::Progress progress = toProgress(given.progress, given.progress_user);

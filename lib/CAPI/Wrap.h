@@ -32,7 +32,7 @@ struct annudf_artifact {
   annudf::Artifact value;
   std::string bytes, digest;
   std::vector<std::string> targets; ///< Payload::arch() of each, as text that callers may keep.
-  std::vector<const char *> archs;  ///< Those of LTO-IR.
+  std::vector<const char *> archs;  ///< Those of GPU code.
   annudf_artifact_info info;        ///< Points into the rest.
 };
 

@@ -25,7 +25,7 @@ static void releaseObject(void *owner) {
   nb::steal(static_cast<PyObject *>(owner)).reset();
 }
 
-NamedValues::NamedValues(const Values &values) {
+NamedValues::NamedValues(const Values &values, bool handsOver) {
   for (nb::handle item : values.items())
     kept_.push_back(nb::cast<std::pair<std::string, Value>>(item));
   for (const auto &[name, value] : kept_) {
@@ -40,7 +40,7 @@ NamedValues::NamedValues(const Values &values) {
     if (const auto *bytes = std::get_if<nb::bytes>(&from)) {
       one.data = bytes->c_str();
       one.bytes = bytes->size();
-      if (one.rank != 0) // It is copied else, which needs no owner.
+      if (handsOver && one.rank != 0) // It is copied else, which needs no owner.
         one.owner = nb::object(*bytes).release().ptr(), one.release = &releaseObject;
     } else {
       const auto &[address, size, device, owner] = std::get<OnDevice>(from);
@@ -62,7 +62,7 @@ Captures boundCaptures(const Outcome &status, annudf_captures *made) {
 }
 
 static void addColumnsTo(const Index &index, std::optional<uintptr_t> ids, const Values &values) {
-  const NamedValues columns(values);
+  const NamedValues columns(values, /*handsOver=*/false);
   check(withoutGil([&] {
     return annudf_ivf_flat_add_columns(index.handle.get(),
                                        reinterpret_cast<const int64_t *>(ids.value_or(0)),
@@ -89,7 +89,7 @@ static std::vector<std::pair<std::string, std::string>> columnsOf(const Index &i
 
 static Captures bindIndex(const Artifact &artifact, const Index &index, const Values &values,
                           bool allowNonFinite, int64_t queries) {
-  const NamedValues list(values);
+  const NamedValues list(values, /*handsOver=*/true);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
     const annudf_captures_options options = {sizeof options, allowNonFinite};

@@ -176,7 +176,7 @@ static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t 
                       bool allowRepeatedIds, const std::optional<Values> &columns) {
   Addition addition{ids, std::move(function), std::move(result), allowRepeatedIds};
   if (columns)
-    addition.columns = std::make_shared<const NamedValues>(*columns);
+    addition.columns = std::make_shared<const NamedValues>(*columns, /*handsOver=*/false);
   return extendingOn(nullptr, std::move(self), vectorsAt(address, rows, dims, element),
                      std::move(addition));
 }
@@ -301,7 +301,7 @@ static int64_t rowExtent(const Index &self) {
 
 static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
                      bool allowNonFinite, int64_t rows, int64_t queries) {
-  const NamedValues list(values);
+  const NamedValues list(values, /*handsOver=*/true);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
     const annudf_extents extents = {sizeof extents, dims, rows, queries};

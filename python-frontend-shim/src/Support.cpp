@@ -37,13 +37,14 @@ void raise(const char *name, const std::string &message) {
 
 /// With what the library says of the argument at fault.
 [[noreturn]] static void raiseLast(const char *name, const std::string &message) {
-  const nb::object exception = errorsAttr(name)(decode(message.data(), message.size()));
+  // Copied first: what Python runs meanwhile may call the library again.
   const annudf_argument_fault &fault = *annudf_last_argument_fault();
-  for (const auto &[attribute, text] :
-       {std::pair("argument", fault.argument), std::pair("value", fault.value),
-        std::pair("allowed", fault.allowed)})
-    if (*text)
-      exception.attr(attribute) = text;
+  const std::pair<const char *, std::string> texts[] = {
+      {"argument", fault.argument}, {"value", fault.value}, {"allowed", fault.allowed}};
+  const nb::object exception = errorsAttr(name)(decode(message.data(), message.size()));
+  for (const auto &[attribute, text] : texts)
+    if (!text.empty())
+      exception.attr(attribute) = decode(text.data(), text.size());
   raiseObject(exception);
   std::abort(); // raiseObject throws.
 }

@@ -201,7 +201,9 @@ using Values = nb::typed<nb::mapping, nb::str, Value>;
 /// Named values as the C API takes them.
 class NamedValues {
 public:
-  explicit NamedValues(const Values &values);
+  /// \param handsOver  whether the C call, which then has to come next, keeps host arrays: captures
+  ///                   do, columns are copied.
+  explicit NamedValues(const Values &values, bool handsOver);
   NamedValues(const NamedValues &) = delete;
   NamedValues &operator=(const NamedValues &) = delete;
   const annudf_capture_value *data() const { return list_.data(); }

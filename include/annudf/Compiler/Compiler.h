@@ -96,10 +96,10 @@ std::string lowerMetric(const std::string &source, const std::string &origin, St
 /// none.
 std::string describeLibNvvm(std::string *searched = nullptr);
 
-/// "22.1.8"
 /// The same of LLVM's NVPTX backend, with the libdevice that its math functions come from.
 std::string describeNvptx(std::string *why = nullptr);
 
+/// "22.1.8"
 const char *llvmVersion();
 
 } // namespace annudf

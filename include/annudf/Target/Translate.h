@@ -49,8 +49,6 @@ mlir::FailureOr<std::string> translateToDeviceBitcode(mlir::ModuleOp module,
 /// hooks of a metric or a filter, which `shape` says, or the symbol of a function.
 llvm::Error checkDefinitions(llvm::StringRef ptx, ir::UdfOpInterface udf, const HookShape &shape);
 
-/// Makes --annudf-to-nvvmir, -ltoir, -ptx, -device-bitcode and -host-bitcode known to
-/// mlirTranslateMain.
 /// A metric as PTX by LLVM's NVPTX backend, which needs no CUDA toolkit. Its prototypes are checked
 /// as those of libNVVM's code.
 /// \param sm  as supportedSmVersions().
@@ -58,6 +56,8 @@ mlir::FailureOr<std::string> translateToPtxByNvptx(mlir::ModuleOp module, llvm::
                                                    const CodeTarget &target, int sm,
                                                    const HookShape &shape);
 
+/// Makes --annudf-to-nvvmir, -ltoir, -ptx, -device-bitcode and -host-bitcode known to
+/// mlirTranslateMain.
 void registerTranslations();
 
 } // namespace annudf

@@ -160,7 +160,7 @@ public:
   bool has_host_code() const noexcept { return info().has_host_code != 0; }
   bool missing_values() const noexcept { return info().missing_values != 0; }
   bool is_verified() const noexcept { return info().verified_rules != 0; }
-  std::vector<std::string> archs() const { ///< That it holds LTO-IR for.
+  std::vector<std::string> archs() const { ///< That it holds GPU code for.
     return {info().archs, info().archs + info().arch_count};
   }
   const annudf_artifact *c() const noexcept { return handle_.get(); }

@@ -60,6 +60,7 @@ template <std::convertible_to<std::span<const capture_value>> Columns> // So tha
 void extend(index &to, const vectors &rows, const Columns &columns,
             std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
   const annudf_vectors c = rows.c();
+  impl::check_ids(ids, c); // Before owners are handed over.
   const std::vector<annudf_capture_value> list = detail::to_c(columns);
   impl::extended(to, nullptr, c, ids, params, list);
 }

@@ -126,13 +126,17 @@ inline index build(const index_params &params, const vectors &base, const backen
 
 namespace impl {
 
+inline void check_ids(std::span<const std::int64_t> ids, const annudf_vectors &rows) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
+    throw error(errc::usage,
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+}
+
 /// \param on  where; null: on the host.
 inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
                      std::span<const std::int64_t> ids, const extend_params &params,
                      std::span<const annudf_capture_value> columns = {}) {
-  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
-    throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+  check_ids(ids, rows);
   detail::reporting reporting(params.progress, params.stop);
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;

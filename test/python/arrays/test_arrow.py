@@ -44,13 +44,13 @@ REFUSED = [
         [[1.0, 2.0], None],
         "float",
         ArgumentError,
-        "argument 'dataset' is an array of Arrow with nulls, which a search ",
+        "argument 'dataset' is an array of Arrow with nulls, which cannot be searched",
     ),
     (
         [[1.0, None]],
         "float",
         ArgumentError,
-        "argument 'dataset' is an array of Arrow with nulls, which a search ",
+        "argument 'dataset' is an array of Arrow with nulls, which cannot be searched",
     ),
     ([[1.0, 2.0]], "double", DtypeError, "argument 'dataset' has dtype float64, it must be float32, "),
 ]

@@ -229,7 +229,7 @@ def test_metrics_and_filters_of_files(index, from_files, device):
     ivf_flat.extend(index, vectors(40, 3), np.arange(40), allow_repeated_ids=True, columns=values)
     assert found(index, from_files(in_update), 9, **given) == found(index, in_update, 9, **given)
     assert found(index, in_update, 9, filter=loaded, **given) == found(index, in_update, 9, filter=few, **given)
-    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index has several values for id"):
+    with pytest.raises(annudf.ArgumentError, match="column 'age' of the index differs between rows with id"):
         found(index, from_files(beside_the_id), 1, **given)
 
 

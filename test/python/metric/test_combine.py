@@ -105,7 +105,7 @@ def wants_the_dimension(acc, other, ctx):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"combine": joined}, ArgumentError, "combine is given, but numerics is 'strict', which takes the dimensions"),
+        ({"combine": joined}, ArgumentError, "combine is given, but numerics is 'strict', which adds the dimensions"),
         ({"numerics": "fast"}, ArgumentError, "numerics is 'fast', it must be 'strict' or 'reassociate'"),
         ({"numerics": "reassociate", "combine": 3}, ArgumentError, "combine is a int, it must be a Python function"),
         (

@@ -395,7 +395,10 @@ int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements) {
 
 size_t bodyBytesOf(const Artifact &metric, int sm) {
   const Payload *payload = metric.findHooksOfGpu(sm);
-  return payload ? payload->bytes.size() : 0;
+  if (!payload)
+    return 0;
+  // A scan calls hooks of PTX, so that the body's size does not matter.
+  return payload->kind == PayloadKind::Ptx ? 1 : payload->bytes.size();
 }
 
 bool isFusedAhead(const Artifact &metric, int sm) {

@@ -97,8 +97,8 @@ struct SearchStats {
   /// unless all lists are probed and there is no filter.
   int64_t scored = 0;
   /// Those of them whose distance was NaN, so that the row is not found. Rows that a bound rules
-  /// out have no distance. A search that is only
-  /// enqueued on a GPU tells of earlier ones with this metric that were not told of.
+  /// out have no distance. A search that is only enqueued on a GPU tells of earlier ones with this
+  /// metric that were not told of.
   int64_t nanDistances = 0;
   int64_t nanQuery = -1, nanRow = -1; ///< One of the pairs: number of the query, id of the row.
   /// Adds the pairs of another search.
