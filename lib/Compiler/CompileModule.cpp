@@ -325,8 +325,14 @@ private:
   std::optional<Fault> compileByNvptx(int sm, const CodeTarget &target, const HookShape &shape,
                                       std::string &code) {
     FailureOr<std::string> ptx = translateToPtxByNvptx(*module, "", target, sm, shape);
-    if (failed(ptx)) // Math without libdevice is refused here too, by its name.
-      return messages.fault();
+    if (failed(ptx)) {
+      Fault fault = messages.fault();
+      if (auto device = libDevice(""); !device) { // A function of it is what was missing.
+        llvm::consumeError(device.takeError());
+        fault.kind = ErrorKind::Environment;
+      }
+      return fault;
+    }
     code = std::move(*ptx);
     return std::nullopt;
   }
