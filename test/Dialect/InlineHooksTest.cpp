@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
 #include <filesystem>
@@ -72,7 +73,8 @@ std::string functionThatCalls(HookOpInterface hook) {
       passed = "memref<";
       for (size_t i = 0; i < type.getExtents().size(); ++i)
         passed += "?x";
-      passed += spell(memrefElementOf(type)) + ">";
+      passed += spell(memrefElementOf(type));
+      passed += '>';
     }
     join(arguments, value + ": " + passed);
     join(captures, value);
@@ -339,11 +341,13 @@ TEST_F(InlineHooks, LockstepSeesADifference) {
   };
   EXPECT_EQ(find(head + load + difference + sum + end), "");
   for (const std::string &other :
-       {head + load + "  %t = arith.subf %y, %x : f32\n" + sum + end,
-        head + load + "  %t = arith.subf %x, %y fastmath<reassoc> : f32\n" + sum + end,
-        head + "  %v = memref.load %w[%row] : memref<?xf32>\n" + difference + sum + end,
-        head + load + difference + sum + "  %s = arith.addf %r, %r : f32\n" + end,
-        head + load + difference + sum + "  return %t : f32\n}\n"})
+       {llvm::join_items("", head, load, "  %t = arith.subf %y, %x : f32\n", sum, end),
+        llvm::join_items("", head, load, "  %t = arith.subf %x, %y fastmath<reassoc> : f32\n", sum,
+                         end),
+        llvm::join_items("", head, "  %v = memref.load %w[%row] : memref<?xf32>\n", difference, sum,
+                         end),
+        llvm::join_items("", head, load, difference, sum, "  %s = arith.addf %r, %r : f32\n", end),
+        llvm::join_items("", head, load, difference, sum, "  return %t : f32\n}\n")})
     EXPECT_NE(find(other), "") << other;
 }
 

@@ -128,8 +128,11 @@ def test_refused():
     [
         (lambda x, y, acc: acc, "metric is the function '<lambda>'; decorate it with @annudf.metric(...)"),
         ("seuclidean", "metric 'seuclidean' has parameters; write metrics.get('seuclidean', V=...)"),
-        ("manhatten", "metric is 'manhatten', there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
-        (None, "metric is None, there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
+        (
+            "manhatten",
+            "metric is 'manhatten', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', ",
+        ),
+        (None, "metric is None, it must be one of 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
     ],
 )
 def test_refused_metrics(metric, message):
