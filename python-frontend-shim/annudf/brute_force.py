@@ -255,7 +255,7 @@ def knn(
     on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
-    """Finds the exact `k` best rows of a data set for each query, by default by "sqeuclidean", without the root.
+    """Finds the exact `k` best rows of a data set for each query; "sqeuclidean" by default, without the root.
 
     The default of :func:`annudf.distance.pairwise_distance` is "euclidean", as in cuVS.
 

@@ -18,10 +18,12 @@
 
 #include "annudf/Compiler/Compiler.h"
 #include "annudf/Support/FileIO.h"
+#include "annudf/Target/LibNvvm.h"
 #include "annudf/Target/NvJitLink.h"
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -48,7 +50,7 @@ void link(const Artifact &artifact, int sm, const std::string &path) {
 
 int write(const std::string &folder, int count, const std::string &arch) {
   std::filesystem::create_directories(folder);
-  const int sm = std::atoi(arch.c_str() + 3);
+  const int sm = expect(parseSmVersion(arch));
   int written = 0, large = 0;
   for (uint32_t seed = 0; written < count; ++seed) {
     const test::RandomBody body(seed);
@@ -77,12 +79,15 @@ int write(const std::string &folder, int count, const std::string &arch) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 4 || std::atoi(argv[2]) < 1) {
+  int count = 0;
+  if (argc != 4 ||
+      std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), count).ec != std::errc() ||
+      count < 1) {
     std::fprintf(stderr, "usage: annudf_write_nvptx_bodies FOLDER COUNT ARCH\n");
     return 2;
   }
   try {
-    return write(argv[1], std::atoi(argv[2]), argv[3]);
+    return write(argv[1], count, argv[3]);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "annudf_write_nvptx_bodies: %s\n", error.what());
     return 1;

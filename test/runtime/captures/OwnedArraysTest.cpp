@@ -38,7 +38,8 @@ TEST(OwnedArrays, AreNotCopied) {
   EXPECT_NE(copied.slot(0), reinterpret_cast<uint64_t>(array->data()));
   view.owner = array;
   {
-    const BoundCaptures shared = BoundCaptures::bindViews(m, 4, {{"w", view}}), again = shared;
+    const BoundCaptures shared = BoundCaptures::bindViews(m, 4, {{"w", view}});
+    const BoundCaptures again = shared; // NOLINT(performance-unnecessary-copy-initialization)
     EXPECT_EQ(shared.slot(0), reinterpret_cast<uint64_t>(array->data()));
     EXPECT_EQ(again.slot(0), shared.slot(0));
     EXPECT_EQ(shared.digest(), copied.digest());
