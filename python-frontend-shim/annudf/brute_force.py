@@ -150,7 +150,7 @@ def build(
     columns: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Index:
-    """Stores rows for exact searches, by default with "sqeuclidean".
+    """Stores rows for exact searches; "sqeuclidean" by default.
 
     Parameters
     ----------

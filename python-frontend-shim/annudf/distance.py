@@ -79,7 +79,8 @@ def pairwise_distance(
     Notes
     -----
     With `ids`, a metric that computes with ``ctx.row`` runs as a search for all rows, which takes longer. So does a
-    loaded or unpickled metric without a capture that ``ctx.row`` indexes. Other metrics take no longer than without `ids`.
+    loaded or unpickled metric without a capture that ``ctx.row`` indexes. Other metrics take no longer than without
+    `ids`.
 
     Examples
     --------

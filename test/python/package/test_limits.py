@@ -104,7 +104,7 @@ def test_the_length_of_a_text_is_the_cores():
     with pytest.raises(CompileError, match=r"holds no annudf\.metric"):
         _core.lower(text, "text", "mlir")
     with pytest.raises(
-        ArgumentError, match=rf"has {_core.MAX_SOURCE_BYTES + 1} bytes, more than {_core.MAX_SOURCE_BYTES}$"
+        ArgumentError, match=rf"has {_core.MAX_SOURCE_BYTES + 1} bytes; at most {_core.MAX_SOURCE_BYTES} are taken$"
     ):
         _core.lower(text + "x", "text", "mlir")
 
@@ -207,7 +207,7 @@ def test_docstrings_print_the_defaults():
 
 def test_pages_print_the_defaults():
     page = (ROOT / "docs/use/nearest-neighbors.md").read_text()
-    assert f" The default is {_core.DEFAULT_RECALL}. " in page
+    assert f"by default {_core.DEFAULT_RECALL}. " in page
 
 
 def test_threads_are_no_bool():
