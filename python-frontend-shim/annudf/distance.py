@@ -39,7 +39,7 @@ def pairwise_distance(
     *,
     ids: Any = None,
 ) -> Any:
-    """The distance of every row of `X` to every row of `Y`, by default "euclidean", with the root.
+    """The distance of every row of `X` to every row of `Y`; "euclidean" by default, with the root.
 
     The default of :func:`annudf.brute_force.knn` is "sqeuclidean", as in cuVS.
 

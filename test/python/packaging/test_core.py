@@ -318,8 +318,8 @@ def test_python_types_what_the_tables_say():
     assert known["extents"] == ["constant", *_options.SYMBOLS]
     assert get_args(get_args(_options.Extent)[0]) == _options.SYMBOLS
     assert set(get_args(methods.Kind)) <= set(known["hooks"])
-    assert ("BITS", "bits", 5, 1, "unsigned", "", 1) in tables["elements"]
-    assert ("ROW", "row", 2, 0, "", "", 1) in tables["extents"]
+    assert ("BITS", "bits", 5, 1, "unsigned", "", 0) in tables["elements"]
+    assert ("ROW", "row", 2, 0, "", "", 0) in tables["extents"]
     assert ("ACC64", "acc64", 4, 0, "", "", 0) in tables["features"]  # Its mask, as the enum of C has it.
     assert all(getattr(_core, name) == value for name, _, value, *_ in tables["limits"])
 
