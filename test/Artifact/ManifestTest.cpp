@@ -235,7 +235,6 @@ TEST(Manifest, RowsThatOnlyIndex) {
   Artifact artifact = test::smallArtifact();
   Manifest &m = artifact.manifest;
   m.captures.push_back({"age", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}});
-  m.abiMinor = 1;
   EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("row_only_indexes"));
   EXPECT_FALSE(contains(manifestToText(artifact, "m"), "\n  row "));
   m.rowOnlyIndexes = true;

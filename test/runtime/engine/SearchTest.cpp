@@ -83,7 +83,6 @@ TEST_F(CheckSearch, BitsAndTheirBytes) {
   index = Index::build(params(), base.view());
   Artifact artifact = test::smallArtifact();
   artifact.manifest.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BITS};
-  artifact.manifest.abiMinor = 1;
   metric = Metric::fromArtifact(artifact, "m.annudf");
   for (annudf_element element : artifact.manifest.elements)
     EXPECT_EQ(check(test::integerMatrix(element, 3, 24).view(), 1, 1, ErrorKind::Input),
