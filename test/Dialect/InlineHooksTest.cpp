@@ -76,7 +76,7 @@ std::string functionThatCalls(HookOpInterface hook) {
       passed += spell(memrefElementOf(type));
       passed += '>';
     }
-    join(arguments, value + ": " + passed);
+    join(arguments, llvm::join_items(": ", value, passed));
     join(captures, value);
     join(captureTypes, passed);
   }
