@@ -95,6 +95,18 @@ FailureOr<std::string> annudf::translateToDeviceBitcode(ModuleOp module, StringR
   return bitcodeOf(*lowered);
 }
 
+/// Whether `ptx` defines what was asked for. The lowering has seen that one is meant.
+static llvm::Error checkCode(StringRef ptx, ModuleOp module, StringRef metric,
+                             const CodeTarget &target, bool hasCapture, const HookShape &shape) {
+  if (target.isCuvsMetric())
+    return checkCuvsPrototype(ptx, target.symbol, hasCapture);
+  for (auto udf : module.getOps<ir::UdfOpInterface>())
+    if (metric.empty() || udf.getSymName() == metric)
+      if (llvm::Error error = checkDefinitions(ptx, udf, shape))
+        return error;
+  return llvm::Error::success();
+}
+
 FailureOr<std::string> annudf::translateToPtxByNvptx(ModuleOp module, StringRef metric,
                                                      const CodeTarget &target, int sm,
                                                      const HookShape &shape) {
@@ -111,15 +123,8 @@ FailureOr<std::string> annudf::translateToPtxByNvptx(ModuleOp module, StringRef 
   auto ptx = compileByNvptx(std::move(lowered), sm);
   if (!ptx)
     return fail(ptx.takeError());
-  if (target.isCuvsMetric()) {
-    if (llvm::Error error = checkCuvsPrototype(*ptx, target.symbol, hasCapture))
-      return fail(std::move(error));
-    return std::move(*ptx);
-  }
-  for (auto udf : module.getOps<ir::UdfOpInterface>())
-    if (metric.empty() || udf.getSymName() == metric)
-      if (llvm::Error error = checkDefinitions(*ptx, udf, shape))
-        return fail(std::move(error));
+  if (llvm::Error error = checkCode(*ptx, module, metric, target, hasCapture, shape))
+    return fail(std::move(error));
   return std::move(*ptx);
 }
 
@@ -214,16 +219,9 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Prototypes);
   if (!ptx)
     return fail(ptx.takeError());
-  if (target.isCuvsMetric()) {
-    if (llvm::Error error =
-            checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target.symbol)))
-      return fail(std::move(error));
-  } else {
-    for (auto udf : module.getOps<ir::UdfOpInterface>()) // The lowering has seen that one is meant.
-      if (options.metric.empty() || udf.getSymName() == options.metric)
-        if (llvm::Error error = checkDefinitions(*ptx, udf, shapeOf(*ir, module)))
-          return fail(std::move(error));
-  }
+  if (llvm::Error error = checkCode(*ptx, module, options.metric, target,
+                                    takesCapture(*ir, target.symbol), shapeOf(*ir, module)))
+    return fail(std::move(error));
   auto code = (*nvvm)->compile(*ir, *sm, kind);
   if (!code)
     return fail(code.takeError());

@@ -14,14 +14,11 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
@@ -77,34 +74,27 @@ void useInstructions(Module &module) {
       }
 }
 
-/// Names that the module declares and uses, but for intrinsics.
-StringSet<> missingNames(const Module &module) {
-  StringSet<> names;
-  for (const Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
-      names.insert(function.getName());
-  return names;
-}
-
 /// Takes what is called of libdevice into the module.
 Error linkLibDevice(Module &module) {
-  std::string called;
-  for (const auto &entry : missingNames(module))
-    if (entry.getKey().starts_with("__nv_") && (called.empty() || entry.getKey() < called))
-      called = entry.getKey().str();
+  StringRef called; // The first by name.
+  StringSet<> own;
+  for (const Function &function : module) {
+    const StringRef name = function.getName();
+    if (!function.isDeclaration())
+      own.insert(name);
+    else if (name.starts_with("__nv_") && !function.use_empty() &&
+             (called.empty() || name < called))
+      called = name;
+  }
   if (called.empty())
     return Error::success();
   auto bytes = annudf::libDevice("");
   if (!bytes)
     return createStringError(inconvertibleErrorCode(),
-                             "calls '" + called + "': " + toString(bytes.takeError()));
+                             "calls '" + called.str() + "': " + toString(bytes.takeError()));
   auto library = parseBitcodeFile((*bytes)->getMemBufferRef(), module.getContext());
   if (!library)
     return library.takeError();
-  StringSet<> own;
-  for (const Function &function : module)
-    if (!function.isDeclaration())
-      own.insert(function.getName());
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
   if (Linker::linkModules(module, std::move(*library), Linker::LinkOnlyNeeded))

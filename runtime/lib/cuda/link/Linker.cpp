@@ -375,9 +375,8 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
 std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target) {
   const Manifest &manifest = artifact.manifest;
   const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
-  const Payload *payload = artifact.findHooksOfGpu(target.sm);
-  if (!payload || payload->kind != PayloadKind::LtoIr || target.sm < 90 || manifest.isFilter() ||
-      bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
+  if (!artifact.findLtoIr(target.sm) || target.sm < 90 || manifest.isFilter() || bodyBytes == 0 ||
+      bodyBytes > kLargeBodyBytes ||
       std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
                   [](const Payload &payload) { return payload.isLinked(); }) ||
       (target.entry.source == ScanSource::Packed && !hasBitProducts(target.sm)) ||
