@@ -166,16 +166,20 @@ std::string hex(uint64_t bits) {
   return text;
 }
 
+constexpr PayloadKind kPayloadKinds[] = {PayloadKind::LtoIr,        PayloadKind::HostBitcode,
+                                         PayloadKind::MlirBytecode, PayloadKind::LinkedLtoIr,
+                                         PayloadKind::LinkedPtx,    PayloadKind::LinkedCubin,
+                                         PayloadKind::Ptx};
+
 PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
-  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
-                           PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx,
-                           PayloadKind::LinkedCubin, PayloadKind::Ptx})
+  std::string known;
+  for (PayloadKind kind : kPayloadKinds) {
     if (text == toString(kind))
       return kind;
-  fields.fail("kind", "is " + inQuotes(text) +
-                          ", it must be one of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir, "
-                          "linked-ptx, linked-cubin, ptx");
+    known += (known.empty() ? "" : ", ") + std::string(toString(kind));
+  }
+  fields.fail("kind", "is " + inQuotes(text) + ", it must be one of " + known);
 }
 
 constexpr size_t kMaxPath = 4096, kMaxText = 255;
