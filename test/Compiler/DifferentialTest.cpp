@@ -15,13 +15,12 @@
 #include "HookJit.h"
 #include "PlainJit.h"
 #include "RandomBody.h"
+#include "RandomInputs.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iterator>
-#include <limits>
-#include <random>
 
 using namespace annudf;
 using namespace annudf::test;
@@ -33,28 +32,6 @@ std::string asFunction(const std::string &ops, const std::string &helper) {
          "func.func @plain(%acc: f32, %x: f32, %y: f32, %dim: index, %dims: index) -> f32 {\n" +
          ops + "    func.return %result : f32\n}\n";
 }
-
-class Inputs {
-public:
-  explicit Inputs(uint32_t seed) : random(seed) {}
-  /// Any float but a NaN that signals, with a liking for the edges.
-  float next() {
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    const float special[] = {
-        0.0f,        -0.0f,   1.0f,     -1.0f, 0.5f,
-        255.0f,      -300.0f, 65504.0f, 1e-7f, 1e-40f,
-        16777217.0f, 3.4e38f, inf,      -inf,  std::numeric_limits<float>::quiet_NaN()};
-    if (random() % 3 == 0)
-      return special[random() % std::size(special)];
-    if (random() % 2)
-      return std::ldexp(float(int32_t(random())), int(random() % 48) - 40);
-    float any = std::bit_cast<float>(uint32_t(random()));
-    return std::isnan(any) ? 2.0f : any;
-  }
-
-private:
-  std::mt19937 random;
-};
 
 /// Whether both lowerings agree on `samples` inputs.
 void compare(const std::string &ops, const std::string &helper, uint32_t seed, int samples = 200) {

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compiler/RandomInputs.h"
+
 #include "annudf/Support/FileIO.h"
 #include "cuda/driver/Driver.h"
 
@@ -20,9 +22,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <optional>
-#include <random>
 #include <set>
 #include <vector>
 
@@ -38,25 +38,13 @@ struct Sample {
   int32_t dim, dims;
 };
 
-/// Floats with a liking for the edges.
-float next(std::mt19937 &random) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
-  constexpr float kSpecial[] = {
-      0.0f,        -0.0f,   1.0f,     -1.0f, 0.5f,
-      255.0f,      -300.0f, 65504.0f, 1e-7f, 1e-40f,
-      16777217.0f, 3.4e38f, inf,      -inf,  std::numeric_limits<float>::quiet_NaN()};
-  if (random() % 3 == 0)
-    return kSpecial[random() % std::size(kSpecial)];
-  return std::ldexp(float(int32_t(random())), int(random() % 48) - 40);
-}
-
 std::vector<Sample> samplesOf(uint32_t seed) {
-  std::mt19937 random(seed);
+  test::Inputs inputs(seed);
   std::vector<Sample> samples;
   samples.reserve(kSamples);
   for (unsigned i = 0; i < kSamples; ++i) {
     const auto dim = int32_t(i % 7 == 0 ? 299 + i : i);
-    samples.push_back({next(random), next(random), next(random), dim, dim + 1 + int32_t(i % 3)});
+    samples.push_back({inputs.next(), inputs.next(), inputs.next(), dim, dim + 1 + int32_t(i % 3)});
   }
   return samples;
 }

@@ -339,26 +339,6 @@ TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
             "usage: annudf_event_record: " + who + "a CUDA backend");
 }
 
-TEST(CApiBackend, NullAndWrongNumbers) {
-  EXPECT_EQ(annudf_backend_create_cpu(0, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_backend_create_cuda(0, nullptr), ANNUDF_USAGE);
-  OwnedBackend backend;
-  EXPECT_NE(annudf_backend_create_cpu(-5, &backend), ANNUDF_OK);
-  // No such device, no driver, or no CUDA in this build: said in words each time.
-  EXPECT_EQ(annudf_backend_create_cuda(4711, &backend), ANNUDF_ENVIRONMENT);
-  EXPECT_STRNE(annudf_last_error(), "");
-  EXPECT_EQ(backend, nullptr);
-  EXPECT_EQ(annudf_backend_get(nullptr), nullptr);
-  annudf_backend_destroy(nullptr);
-  annudf_device_buffer_destroy(nullptr);
-  EXPECT_EQ(annudf_device_buffer_address(nullptr), 0u);
-  annudf_event_destroy(nullptr);
-  bool done = false;
-  EXPECT_EQ(annudf_event_done(nullptr, &done), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_event_wait(nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_device_synchronize(nullptr, 0), ANNUDF_USAGE);
-}
-
 TEST_F(CApiSearch, TheCpuTakesNoDeviceMemory) {
   OwnedArtifact weighted;
   load("weighted_l2", &weighted);
@@ -376,32 +356,6 @@ TEST_F(CApiSearch, TheCpuTakesNoDeviceMemory) {
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, weighted, captures, &rows, 1, 1, nullptr,
                                            &id, &distance, nullptr)),
             "usage: capture 'w' is on CUDA device 2; the CPU backend takes host memory");
-}
-
-TEST(CApiEnvironment, SaysWhatThereIs) {
-  OwnedEnvironment environment;
-  ASSERT_EQ(outcome(annudf_environment_describe(&environment)), "ok");
-#ifdef ANNUDF_TEST_HAS_CPU
-  EXPECT_TRUE(annudf_environment_get(environment)->has_cpu);
-  EXPECT_EQ(std::string(annudf_environment_get(environment)->cpu).find("CPU, "), 0u);
-#else
-  EXPECT_FALSE(annudf_environment_get(environment)->has_cpu);
-#endif
-#ifdef ANNUDF_TEST_HAS_CUDA
-  EXPECT_TRUE(annudf_environment_get(environment)->has_cuda);
-#else
-  EXPECT_FALSE(annudf_environment_get(environment)->has_cuda);
-#endif
-  EXPECT_STRNE(annudf_environment_get(environment)->cpu, "");
-  EXPECT_STRNE(annudf_environment_get(environment)->driver, "");
-  EXPECT_STRNE(annudf_environment_get(environment)->linker, "");
-  const size_t devices = annudf_environment_get(environment)->device_count;
-  EXPECT_TRUE(devices != 0 || !annudf_environment_get(environment)->driver_found);
-  for (size_t i = 0; i < devices; ++i)
-    EXPECT_NE(annudf_environment_get(environment)->devices[i], nullptr);
-  EXPECT_EQ(annudf_environment_describe(nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_environment_get(nullptr), nullptr);
-  annudf_environment_destroy(nullptr);
 }
 
 /// 8 threads that build, bind and search at once find what one thread finds.

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CapturesTesting.h"
+
 #include "Support/TestFiles.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
@@ -30,15 +32,6 @@ NumericArray array(const char *dtype, std::vector<int64_t> shape, const std::vec
   if (!values.empty())
     std::memcpy(result.storage.data(), values.data(), result.storage.size());
   return result;
-}
-
-const CaptureExtent kDim{ANNUDF_EXTENT_DIM, 0};
-
-Manifest manifest(std::vector<CaptureInfo> captures) {
-  Manifest m;
-  m.name = "m";
-  m.captures = std::move(captures);
-  return m;
 }
 
 /// Binds one capture "w" of the given type, dim being 4.

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CapturesTesting.h"
+
 #include "Support/TestFiles.h"
 #include "annudf/runtime/captures/Captures.h"
 
@@ -17,15 +19,6 @@ namespace annudf::runtime {
 namespace {
 
 using test::errorOf;
-
-const CaptureExtent kDim{ANNUDF_EXTENT_DIM, 0};
-
-Manifest manifest(std::vector<CaptureInfo> captures) {
-  Manifest m;
-  m.name = "m";
-  m.captures = std::move(captures);
-  return m;
-}
 
 // Bound captures and searches keep it; a copy of the bound captures is no copy of the array.
 TEST(OwnedArrays, AreNotCopied) {

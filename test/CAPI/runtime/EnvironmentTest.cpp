@@ -1,0 +1,62 @@
+//===- EnvironmentTest.cpp - Backends and what there is of them -----------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+TEST(CApiBackend, NullAndWrongNumbers) {
+  EXPECT_EQ(annudf_backend_create_cpu(0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_backend_create_cuda(0, nullptr), ANNUDF_USAGE);
+  OwnedBackend backend;
+  EXPECT_NE(annudf_backend_create_cpu(-5, &backend), ANNUDF_OK);
+  // No such device, no driver, or no CUDA in this build: said in words each time.
+  EXPECT_EQ(annudf_backend_create_cuda(4711, &backend), ANNUDF_ENVIRONMENT);
+  EXPECT_STRNE(annudf_last_error(), "");
+  EXPECT_EQ(backend, nullptr);
+  EXPECT_EQ(annudf_backend_get(nullptr), nullptr);
+  annudf_backend_destroy(nullptr);
+  annudf_device_buffer_destroy(nullptr);
+  EXPECT_EQ(annudf_device_buffer_address(nullptr), 0u);
+  annudf_event_destroy(nullptr);
+  bool done = false;
+  EXPECT_EQ(annudf_event_done(nullptr, &done), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_event_wait(nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_device_synchronize(nullptr, 0), ANNUDF_USAGE);
+}
+
+TEST(CApiEnvironment, SaysWhatThereIs) {
+  OwnedEnvironment environment;
+  ASSERT_EQ(outcome(annudf_environment_describe(&environment)), "ok");
+#ifdef ANNUDF_TEST_HAS_CPU
+  EXPECT_TRUE(annudf_environment_get(environment)->has_cpu);
+  EXPECT_EQ(std::string(annudf_environment_get(environment)->cpu).find("CPU, "), 0u);
+#else
+  EXPECT_FALSE(annudf_environment_get(environment)->has_cpu);
+#endif
+#ifdef ANNUDF_TEST_HAS_CUDA
+  EXPECT_TRUE(annudf_environment_get(environment)->has_cuda);
+#else
+  EXPECT_FALSE(annudf_environment_get(environment)->has_cuda);
+#endif
+  EXPECT_STRNE(annudf_environment_get(environment)->cpu, "");
+  EXPECT_STRNE(annudf_environment_get(environment)->driver, "");
+  EXPECT_STRNE(annudf_environment_get(environment)->linker, "");
+  const size_t devices = annudf_environment_get(environment)->device_count;
+  EXPECT_TRUE(devices != 0 || !annudf_environment_get(environment)->driver_found);
+  for (size_t i = 0; i < devices; ++i)
+    EXPECT_NE(annudf_environment_get(environment)->devices[i], nullptr);
+  EXPECT_EQ(annudf_environment_describe(nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_environment_get(nullptr), nullptr);
+  annudf_environment_destroy(nullptr);
+}
+
+} // namespace
