@@ -140,6 +140,7 @@ TEST(CppViews, ValuesOfMdspansAreGathered) {
   EXPECT_EQ(entries[4], 2);  // [0, 1, 0]
   EXPECT_EQ(entries[12], 1); // [1, 0, 0]
   EXPECT_EQ(entries[23], 23);
+  c.release(c.owner);
 }
 
 // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
