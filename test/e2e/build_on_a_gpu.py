@@ -60,7 +60,7 @@ def main(tool: str, metric: str, folder: Path) -> None:
     same("gpu.ivf", "again.ivf")
     # Within what k-means takes rows go there in pieces, or the lists are made on the host.
     least = expect(
-        rf"annudf: device_memory_limit is 1 bytes; k-means of \d+ rows in {LISTS} lists takes (\d+) on the device",
+        rf"annudf: device_memory_limit is 1 bytes; k-means of \d+ rows in {LISTS} lists takes (\d+);",
         build("none.ivf", *gpu, "--device-memory-limit", "1", code=2),
     )[1]
     build("pieces.ivf", *gpu, "--device-memory-limit", least)

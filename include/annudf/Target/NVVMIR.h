@@ -25,7 +25,7 @@ class Module;
 
 namespace annudf {
 
-/// Replaces intrinsics that LLVM 7 does not have, or that libNVVM gets wrong, by
+/// Replaces intrinsics and comparisons that LLVM 7 does not have, or that libNVVM gets wrong, by
 /// instructions with the same meaning.
 void expandIntrinsics(llvm::Module &module);
 

@@ -1,4 +1,4 @@
-//===- Expand.cpp - Intrinsics as instructions of LLVM 7 ------------------===//
+//===- Expand.cpp - What LLVM 7 lacks or folds wrongly --------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -107,10 +107,32 @@ Value *expand(CallInst *call, Intrinsic::ID id) {
   }
 }
 
+/// Whether a value is NaN, or is none, asked of its magnitude: of constants that make a NaN (0 / 0)
+/// libNVVM below sm_100 holds that they equal themselves. A magnitude costs nothing on a GPU.
+void replaceSelfComparison(FCmpInst *compare) {
+  constexpr unsigned kEqual = CmpInst::FCMP_OEQ, kUnordered = CmpInst::FCMP_UNO;
+  const unsigned asked = compare->getPredicate() & (kEqual | kUnordered);
+  if (compare->getOperand(0) != compare->getOperand(1) || compare->hasNoNaNs() ||
+      (asked != kEqual && asked != kUnordered))
+    return;
+  IRBuilder<> builder(compare);
+  Value *value = compare->getOperand(0);
+  if (value->getType()->isHalfTy())
+    value = builder.CreateFPExt(value, builder.getFloatTy());
+  Value *magnitude = builder.CreateUnaryIntrinsic(Intrinsic::fabs, value);
+  compare->replaceAllUsesWith(builder.CreateFCmp(
+      asked == kUnordered ? CmpInst::FCMP_UGT : CmpInst::FCMP_OLE, magnitude,
+      ConstantFP::getInfinity(value->getType())));
+  compare->eraseFromParent();
+}
+
 } // namespace
 
 void annudf::expandIntrinsics(Module &module) {
   for (Function &function : module) {
+    for (Instruction &instruction : make_early_inc_range(instructions(function)))
+      if (auto *compare = dyn_cast<FCmpInst>(&instruction))
+        replaceSelfComparison(compare);
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
       auto *call = dyn_cast<IntrinsicInst>(&instruction);
       if (!call)
