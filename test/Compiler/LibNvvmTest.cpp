@@ -111,9 +111,12 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %64 = arith.constant 64.0 : f16
     %least = arith.minimumf %zero, %64 : f16
     %integer = arith.fptosi %least : f16 to i8
-    %value = arith.sitofp %integer : i8 to )" + type + R"(
-    %nan = arith.divf %value, %value : )" + type + R"(
-    %compared = arith.cmpf )" + predicate + ", %nan, %nan : " + type + R"(
+    %value = arith.sitofp %integer : i8 to )" + type +
+                                                R"(
+    %nan = arith.divf %value, %value : )" + type +
+                                                R"(
+    %compared = arith.cmpf )" + predicate +
+                                                ", %nan, %nan : " + type + R"(
     %7 = arith.constant 7.0 : f32
     %8 = arith.constant 8.0 : f32
     %result = arith.select %compared, %7, %8 : f32

@@ -120,9 +120,9 @@ void replaceSelfComparison(FCmpInst *compare) {
   if (value->getType()->isHalfTy())
     value = builder.CreateFPExt(value, builder.getFloatTy());
   Value *magnitude = builder.CreateUnaryIntrinsic(Intrinsic::fabs, value);
-  compare->replaceAllUsesWith(builder.CreateFCmp(
-      asked == kUnordered ? CmpInst::FCMP_UGT : CmpInst::FCMP_OLE, magnitude,
-      ConstantFP::getInfinity(value->getType())));
+  compare->replaceAllUsesWith(
+      builder.CreateFCmp(asked == kUnordered ? CmpInst::FCMP_UGT : CmpInst::FCMP_OLE, magnitude,
+                         ConstantFP::getInfinity(value->getType())));
   compare->eraseFromParent();
 }
 
