@@ -131,8 +131,7 @@ static LogicalResult verifyCapture(HookCallOpInterface call, UdfOpInterface udf,
   return success();
 }
 
-/// Whether a hook reads a capture that the caller has to pass.
-static bool readsBound(HookOpInterface hook) {
+bool ir::readsBoundCapture(HookOpInterface hook) {
   return hook
       ->walk([](LoadOp load) {
         auto capture = load.getCapture().getDefiningOp<CaptureOp>();
@@ -151,7 +150,7 @@ static LogicalResult verifyCaptures(HookCallOpInterface call, HookOpInterface ho
       names += (names.empty() ? "" : ", ") + capture.getName().str();
     }
   const OperandRange given = call.getCaptures();
-  if (given.empty() && !readsBound(hook))
+  if (given.empty() && !readsBoundCapture(hook))
     return success();
   if (given.size() != bound.size())
     return call->emitOpError() << "[U6] passes another number of captures than '"
