@@ -163,6 +163,65 @@ def InlineHooksPass : Pass<"annudf-inline-hooks", "::mlir::ModuleOp"> {
   ];
 }
 
+def BuildKernelPass : Pass<"annudf-build-kernel", "::mlir::ModuleOp"> {
+  let summary = "writes a kernel of all distances, or of the k nearest rows, for a metric";
+  let description = [{
+    The pass writes a `gpu.func` that calls the hooks of a metric by the ops `annudf.call_*`.
+    `annudf-inline-hooks` and upstream's passes lower it. The metric and its helpers move into the
+    `gpu.module` of the kernel, unless they stand in one already.
+
+    All kernels take row-major `queries` and `rows` of `element` and the captures without a value,
+    then their outputs. Blocks have 128 threads. Block y stands for eight queries, and the blocks
+    x share the rows in tiles of 128, so any number of them is right.
+
+    - `kind=all-distances` writes `distances[query][row]`, f32.
+    - `kind=k-nearest` writes `distances[query][block x][k]` and ids, i64: the k best rows of each
+      block x in the order (distance, id). A second kernel, with the suffix `_merge`, joins them to
+      `distances[query][k]` and ids. Block x stands for one query there.
+
+    As in a search, ids are numbers of rows, a row whose distance is NaN is no result, and of equal
+    distances the lower id is first. Where there are fewer than k rows, the others have id -1 and
+    the worst distance.
+
+    Example, with `--annudf-build-kernel="kind=k-nearest k=10"`:
+
+    ```mlir
+    annudf.metric @l1 order(min) coarse(l2) elements(f32) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %a = math.absf %d : f32
+        %r = arith.addf %acc, %a : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"metric", "metric", "std::string", /*default=*/"\"\"",
+           "Metric to call; may be left out where the module holds one">,
+    Option<"kind", "kind", "std::string", /*default=*/"\"all-distances\"",
+           "all-distances or k-nearest">,
+    Option<"element", "element", "std::string", /*default=*/"\"\"",
+           "Element type of queries and rows; may be left out where the metric lists one">,
+    Option<"k", "k", "int64_t", /*default=*/"0", "Rows to find for a query, from 1 to 128">,
+    Option<"name", "name", "std::string", /*default=*/"\"\"",
+           "Name of the kernel; all_distances or k_nearest by default">,
+    Option<"gpuModule", "gpu-module", "std::string", /*default=*/"\"kernels\"",
+           "Name of a new gpu.module">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
+           "Target of a new gpu.module; empty for none">
+  ];
+  let statistics = [Statistic<"numKernels", "num-kernels", "Number of kernels written">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
   let summary = "writes annudf.combine where it follows from update";
   let description = [{
