@@ -432,7 +432,26 @@ private:
     move(candidate, count, place);
   }
 
-  /// Each candidate of all parts goes to the place that it has among them.
+  /// How many entries for which `isOne` holds are among the first `count`, or k once there are k.
+  Value countToK(Value count, llvm::function_ref<Value(Value i)> isOne) {
+    Value zero = index(0), one = index(1), most = index(k);
+    auto loop = scf::WhileOp::create(
+        *this, TypeRange{getIndexType(), getIndexType()}, ValueRange{zero, zero},
+        [](OpBuilder &, Location, ValueRange) {}, [](OpBuilder &, Location, ValueRange) {});
+    const InsertionGuard guard(*this);
+    setInsertionPointToStart(loop.getBeforeBody());
+    Value more = isLess(loop.getBeforeArguments()[0], count);
+    Value few = isLess(loop.getBeforeArguments()[1], most);
+    scf::ConditionOp::create(*this, both(more, few), loop.getBeforeArguments());
+    setInsertionPointToStart(loop.getAfterBody());
+    Value i = loop.getAfterArguments()[0];
+    Value counted = arith::SelectOp::create(*this, isOne(i), one, zero);
+    Value sum = add(loop.getAfterArguments()[1], counted);
+    scf::YieldOp::create(*this, ValueRange{add(i, one), sum});
+    return loop.getResult(1);
+  }
+
+  /// Each candidate of all parts goes to the place that it has among them, if it is one of k.
   void writeMerge(StringRef name, TypeRange arguments) {
     begin(name, arguments, {});
     const List parts = {kernel.getArgument(0), kernel.getArgument(1)};
@@ -443,7 +462,7 @@ private:
     auto at = [&](Value i) { return read(parts, {query, div(i, index(k)), rem(i, index(k))}); };
     loop(thread, count, index(kThreads), [&](Value i) {
       const Candidate own = at(i);
-      Value place = countOf(count, index(0), [&](Value j) {
+      Value place = countToK(count, [&](Value j) {
         const Candidate other = at(j);
         // Entries without a row have the order of their places: no two go to the same.
         Value same = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, other.id, own.id);
