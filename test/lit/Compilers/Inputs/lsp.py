@@ -21,6 +21,21 @@ METRIC = """annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
 }
 """
+KERNEL = """module attributes {gpu.container_module} {
+gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
+%s
+gpu.func @begin(%%out: memref<1xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+  %%zero = arith.constant 0 : index
+  %%acc = annudf.call_init @m() : () -> f32
+  memref.store %%acc, %%out[%%zero] : memref<1xf32>
+  gpu.return
+}
+}
+func.func @of_others() attributes {others.note} {
+  return
+}
+}
+"""
 URI = "file:///tmp/annudf-metric.mlir"
 
 server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -74,6 +89,12 @@ items = receive()["result"]["items"]
 print("completes:", *sorted(item["label"] for item in items if item["label"] in ("index", "load", "yield", "capture", "update")))
 change(6, "func.func private @f(%x: f32) -> f32 {\n  return %x : f32\n}\n")
 tell("no metric")
+change(7, KERNEL % METRIC.replace("16 x", "dim x"))
+tell("kernel")
+change(8, KERNEL % METRIC)
+tell("rule in a kernel's module")
+change(9, "module attributes {gpu.container_module} {\n" + METRIC.replace("16 x", "dim x") + "func.func @of_others() {\n  return\n}\n}\n")
+tell("beside a function")
 send("shutdown", None, 2)
 assert receive()["id"] == 2
 send("exit", None)
