@@ -1,4 +1,4 @@
-//===- BuilderTest.cpp - Metrics and filters, built by other compilers ----===//
+//===- BuilderTest.cpp - Metrics, filters and functions, built by other compilers ===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -180,6 +180,62 @@ TEST_F(BuilderTest, Filter) {
         annudf.yield %b : i1
       }
     })"));
+}
+
+TEST_F(BuilderTest, Function) {
+  const Type ui32 = IntegerType::get(&context, 32, IntegerType::Unsigned);
+  const Type pair = TupleType::get(&context, {f32, ui32});
+  FunctionBuilder function(builder, loc, "larger", builder.getFunctionType({pair, pair}, pair));
+  Value bias = function.capture("bias", {}, f32);
+  function.body([&](HookBuilder &b, ValueRange all) {
+    Value first = arith::AddFOp::create(b, all[0], b.load(bias));
+    Value larger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, first, all[2]);
+    return Yield{arith::SelectOp::create(b, larger, all[0], all[2]),
+                 arith::SelectOp::create(b, larger, all[1], all[3])};
+  });
+  ASSERT_TRUE(succeeded(function.finish())) << said;
+  EXPECT_EQ(verified(), printed(R"(
+    annudf.function @larger convention(raw) (tuple<f32, ui32>, tuple<f32, ui32>) -> tuple<f32, ui32> {
+      %bias = annudf.capture "bias" : !annudf.capture<f32>
+      annudf.body (%a: f32, %i: i32, %b: f32, %j: i32) {
+        %by = annudf.load %bias[] : !annudf.capture<f32>
+        %f = arith.addf %a, %by : f32
+        %c = arith.cmpf oge, %f, %b : f32
+        %r = arith.select %c, %a, %b : f32
+        %k = arith.select %c, %i, %j : i32
+        annudf.yield %r, %k : f32, i32
+      }
+    })"));
+}
+
+TEST_F(BuilderTest, WrongFunctions) {
+  auto fault = [&](FunctionType type, llvm::function_ref<Yield(HookBuilder &, ValueRange)> body) {
+    said.clear();
+    FunctionBuilder function(builder, loc, "f", type, Convention::C);
+    if (body)
+      function.body(body);
+    EXPECT_TRUE(failed(function.finish()));
+    return said;
+  };
+  const FunctionType one = builder.getFunctionType(f32, f32);
+  EXPECT_EQ(fault(one, [](HookBuilder &b, ValueRange) { return b.number(b.getI32Type(), 0); }),
+            "the body of annudf.body gives 'i32', but has to give 'f32'");
+  EXPECT_EQ(fault(one,
+                  [](HookBuilder &b, ValueRange all) {
+                    b.dims();
+                    return all[0];
+                  }),
+            "the builder of annudf.body is asked for annudf.index dims, which has no meaning "
+            "there; pass what you need in the accumulator or a capture");
+  EXPECT_EQ(fault(one, nullptr),
+            "'annudf.function' op [D2] needs exactly one annudf.body, found 0; write one");
+  EXPECT_EQ(fault(builder.getFunctionType(f32, {f32, f32}),
+                  [](HookBuilder &, ValueRange all) { return Yield{all[0], all[0]}; }),
+            "'annudf.function' op [D9] returns 2 values; return one, or a tuple");
+  EXPECT_EQ(fault(builder.getFunctionType(builder.getIndexType(), f32),
+                  [](HookBuilder &b, ValueRange) { return zero(b); }),
+            "'annudf.function' op [D3] has 'index' in its signature; use f16, f32, f64, i1, i8, "
+            "i16, i32, i64, ui8, ui16, ui32, ui64 and tuples of them");
 }
 
 /// Ops of a body are told to who listens: a rewriter takes back what it knows of.

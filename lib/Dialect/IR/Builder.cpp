@@ -1,4 +1,4 @@
-//===- Builder.cpp - Metrics and filters, built by other compilers --------===//
+//===- Builder.cpp - Metrics, filters and functions, built by other compilers ===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -240,4 +240,27 @@ FailureOr<FilterOp> FilterBuilder::finish() {
   if (failed(finishUdf()))
     return failure();
   return cast<FilterOp>(udf.getOperation());
+}
+
+//===----------------------------------------------------------------------===//
+// FunctionBuilder
+//===----------------------------------------------------------------------===//
+
+FunctionBuilder::FunctionBuilder(OpBuilder &builder, Location loc, StringRef name,
+                                 FunctionType signature, Convention convention)
+    : UdfBuilder(builder, loc), signature(signature) {
+  auto function = FunctionOp::create(builder, loc, name, convention, signature);
+  const OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&function.getBody());
+  udf = function;
+}
+
+void FunctionBuilder::body(llvm::function_ref<Yield(HookBuilder &, ValueRange arguments)> body) {
+  addHook<BodyOp>(bodyTypes(signature.getInputs()), bodyTypes(signature.getResults()), body);
+}
+
+FailureOr<FunctionOp> FunctionBuilder::finish() {
+  if (failed(finishUdf()))
+    return failure();
+  return cast<FunctionOp>(udf.getOperation());
 }

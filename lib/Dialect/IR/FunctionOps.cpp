@@ -53,8 +53,7 @@ static LogicalResult verifyValue(FunctionOp function, Type type, unsigned depth 
                                    "ui8, ui16, ui32, ui64 and tuples of them";
 }
 
-/// A body has one argument, and yields one value, for every number of `types`.
-static SmallVector<Type> bodyTypes(ArrayRef<Type> types) {
+SmallVector<Type> ir::bodyTypes(ArrayRef<Type> types) {
   SmallVector<Type> fields;
   for (Type type : types)
     FunctionOp::appendFields(type, fields);

@@ -43,6 +43,9 @@ bool readsBoundCapture(HookOpInterface hook);
 /// What every UdfOpInterface declares: values are bound by name, and vectors have dimensions.
 mlir::LogicalResult verifyDeclarations(UdfOpInterface udf);
 
+/// A function's body has one argument, and yields one value, for every number of `types`.
+llvm::SmallVector<mlir::Type> bodyTypes(llvm::ArrayRef<mlir::Type> types);
+
 /// "'f32', 'f32'", for messages.
 std::string listTypes(mlir::TypeRange types);
 

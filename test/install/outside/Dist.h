@@ -18,6 +18,8 @@
 namespace dist {
 /// Makes --convert-dist-to-annudf known.
 void registerDistToAnnudfPass();
+/// Makes --convert-dist-kernels known, for what calls hooks of metrics.
+void registerDistKernelsPass();
 } // namespace dist
 
 #endif

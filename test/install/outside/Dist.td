@@ -25,3 +25,15 @@ def Dist_AtMostOp : Op<Dist_Dialect, "at_most", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$array, F32Attr:$limit);
   let assemblyFormat = "$sym_name $array $limit attr-dict";
 }
+
+def Dist_SimilarityOp : Op<Dist_Dialect, "similarity", [Symbol]> {
+  let summary = "a function that turns a distance into a number from 0 to 1";
+  let arguments = (ins SymbolNameAttr:$sym_name, F32Attr:$scale);
+  let assemblyFormat = "$sym_name $scale attr-dict";
+}
+
+def Dist_DistanceOp : Op<Dist_Dialect, "distance", [Symbol]> {
+  let summary = "a function that gives the distance of two vectors by a metric";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$metric);
+  let assemblyFormat = "$sym_name `by` $metric attr-dict";
+}

@@ -67,6 +67,27 @@ struct LowerAtMost : OpConversionPattern<dist::AtMostOp> {
 };
 // --8<-- [end:filter]
 
+// --8<-- [start:function]
+struct LowerSimilarity : OpConversionPattern<dist::SimilarityOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(dist::SimilarityOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const Type f32 = rewriter.getF32Type();
+    FunctionBuilder function(rewriter, op.getLoc(), op.getSymName(),
+                             rewriter.getFunctionType(f32, f32), Convention::C);
+    function.body([&](HookBuilder &b, ValueRange distance) {
+      Value one = b.number(f32, 1), scale = b.number(f32, op.getScale().convertToDouble());
+      return arith::DivFOp::create(b, one, math::FmaOp::create(b, scale, distance[0], one));
+    });
+    if (failed(function.finish()))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+// --8<-- [end:function]
+
 // --8<-- [start:pass]
 struct DistToAnnudf : PassWrapper<DistToAnnudf, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DistToAnnudf)
@@ -77,11 +98,11 @@ struct DistToAnnudf : PassWrapper<DistToAnnudf, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     ConversionTarget target(getContext());
-    target.addIllegalDialect<dist::DistDialect>();
+    target.addIllegalOp<dist::WeightedSumOp, dist::AtMostOp, dist::SimilarityOp>();
     target.addLegalDialect<AnnudfDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
                            scf::SCFDialect>();
     RewritePatternSet patterns(&getContext());
-    patterns.add<LowerWeightedSum, LowerAtMost>(&getContext());
+    patterns.add<LowerWeightedSum, LowerAtMost, LowerSimilarity>(&getContext());
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

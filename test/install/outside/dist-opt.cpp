@@ -12,5 +12,6 @@ int main(int argc, char **argv) {
   registry.insert<dist::DistDialect>();
   annudf::registerAllPasses();
   dist::registerDistToAnnudfPass();
+  dist::registerDistKernelsPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "dist optimizer\n", registry));
 }

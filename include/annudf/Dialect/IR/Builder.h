@@ -1,4 +1,4 @@
-//===- Builder.h - Metrics and filters, built by other compilers -*- C++ -*-===//
+//===- Builder.h - Metrics, filters and functions, built by other compilers -*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -80,7 +80,7 @@ private:
   bool &refused;
 };
 
-/// What metrics and filters have in common. Lives as long as one is built.
+/// What metrics, filters and functions have in common. Lives as long as one is built.
 class UdfBuilder {
 public:
   UdfBuilder(const UdfBuilder &) = delete;
@@ -161,6 +161,23 @@ public:
   void keep(llvm::function_ref<Yield(HookBuilder &)> body);
 
   mlir::FailureOr<FilterOp> finish();
+};
+
+/// A device function, for code outside a search.
+class FunctionBuilder : public UdfBuilder {
+public:
+  /// \param signature  as the caller sees it: numbers, also unsigned ones, and tuples of them; one
+  /// result.
+  FunctionBuilder(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
+                  mlir::FunctionType signature, Convention convention = Convention::Raw);
+
+  /// Gets and gives the fields of tuples one by one, and integers without their sign.
+  void body(llvm::function_ref<Yield(HookBuilder &, mlir::ValueRange arguments)> body);
+
+  mlir::FailureOr<FunctionOp> finish();
+
+private:
+  mlir::FunctionType signature;
 };
 
 } // namespace annudf::ir
