@@ -16,7 +16,7 @@ PLANTED = [
     ("runtime/lib/coarse/Coarse.cpp", '"annudf/runtime/engine/Plan.h"', "runtime/lib/coarse includes runtime/lib/engine"),
     ("runtime/lib/engine/Plan.cpp", '"annudf/Compiler/Compiler.h"', "runtime/lib/engine includes lib/Compiler"),
     ("runtime/lib/engine/Plan.cpp", '"annudf-c/annudf.h"', "runtime/lib/engine includes include/annudf-c"),
-    ("runtime/lib/cpu/search/Batch.h", '"../products/MatrixScan.h"', "runtime/lib/cpu/search includes runtime/lib/cpu/products"),
+    ("runtime/lib/cpu/search/Batch.h", '"../products/ProductScan.h"', "runtime/lib/cpu/search includes runtime/lib/cpu/products"),
     ("runtime/lib/cpu/Backend.cpp", '"cuda/plan/Families.h"', "runtime/lib/cpu includes runtime/lib/cuda/plan"),
     ("runtime/lib/cuda/plan/Families.h", '"cuda/driver/Driver.h"', "runtime/lib/cuda/plan includes runtime/lib/cuda/driver"),
     ("runtime/kernels/Orders.h", '"../lib/vectors/Elements.h"', "runtime/kernels includes runtime/lib/vectors"),

@@ -97,7 +97,7 @@ public:
     return all;
   }
   Machine machine() const override {
-    const MatrixKernels &kernels = matrixKernels();
+    const ProductKernels &kernels = matrixKernels();
     return {.processors = threads_, .products = kernels.name, .productCost = kernels.cost};
   }
 
@@ -111,7 +111,7 @@ private:
                                                     const Manifest &manifest);
   /// How pairs are scanned.
   struct Way {
-    const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
+    const ProductScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
     Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
   };
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
@@ -150,12 +150,12 @@ template <class Results> struct CpuBackend::OneQuery {
   const SearchParams &params;
   const SlotColumns &columns;
   const ScanKernel &kernel;
-  const MatrixScan *matrix;
+  const ProductScan *matrix;
   Results &results;
   Tally &tally;
 
   /// \return what the query's limit then says of bounds.
-  float compute(int32_t query, std::span<Survivors::Row> rows, MatrixScan::Workspace &work) const {
+  float compute(int32_t query, std::span<Survivors::Row> rows, ProductScan::Workspace &work) const {
     const void *const x = batch.coordinates.row(query);
     const uint32_t *const integers = batch.coordinates.integers(query);
     const auto number = int32_t(params.firstQuery + batch.first + query);
@@ -174,7 +174,7 @@ template <class Results> struct CpuBackend::OneQuery {
   /// What is left of the candidates, once all lists have been looked at.
   void computeRest(Survivors &found, int threads) const {
     constexpr int64_t kTogether = 64;
-    std::vector<MatrixScan::Workspace> work(static_cast<size_t>(threads));
+    std::vector<ProductScan::Workspace> work(static_cast<size_t>(threads));
     parallelFor(threads, (batch.size + kTogether - 1) / kTogether, [&](int64_t t, int worker) {
       const int64_t begin = t * kTogether, end = std::min(batch.size, begin + kTogether);
       std::span<Survivors::Row> next = found.rest(begin);
@@ -191,7 +191,7 @@ template <class Results> struct CpuBackend::OneQuery {
 template <class Results>
 void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const {
   const auto &[index, batch, params, columns, kernel, products, results, tally] = one;
-  const MatrixScan *const matrix = way.matrix;
+  const ProductScan *const matrix = way.matrix;
   const std::vector<Task> tasks = tasksOf(index, batch, threads_);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
   // Gathered here, once, since several tasks may share a list.
@@ -206,7 +206,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   const std::vector<int64_t> numbers = columns.numbersFor(tasks);
   std::vector<std::vector<float>> limits(threads_);
   std::vector<std::vector<uint32_t>> passing(threads_);
-  std::vector<MatrixScan::Workspace> work(matrix ? threads_ : 0);
+  std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
     reporter.now(double(batch.first) +
                  double(batch.size) *
@@ -320,7 +320,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   HostResources resources({index, metric, captures, queries.element, int32_t(params.firstQuery),
                            *kernel, columns.slots(), machine});
   const ExecutionPlan plan = makePlan(families(), work, machine, resources);
-  MatrixScan *const matrix = resources.matrix();
+  ProductScan *const matrix = resources.matrix();
   const auto started = std::chrono::steady_clock::now();
   StageTimer stage(params.timeStages);
   const uint32_t nProbes = probesOf(index, params.candidates);

@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
 #define ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
 
-#include "cpu/products/MatrixScan.h"
+#include "cpu/products/ProductScan.h"
 
 #include "annudf/runtime/engine/Plan.h"
 #include "kernels/cpu/ScanArgs.h"
@@ -32,7 +32,7 @@ inline std::string pairsText(const Workload &work) {
 /// `why` says after its first reason is what of a metric is slow.
 inline bool mayMultiply(const Workload &work) {
   return work.formIsDistance && work.compute == ANNUDF_COMPUTE_F32 &&
-         work.element == ANNUDF_ELEMENT_F32 && work.dims <= MatrixScan::kMostDims;
+         work.element == ANNUDF_ELEMENT_F32 && work.dims <= ProductScan::kMostDims;
 }
 
 inline bool multipliesQuicker(const Machine &machine) { return machine.productCost != 0; }
@@ -84,7 +84,7 @@ private:
   static constexpr double kRead = 5;
 };
 
-/// A proved form as products of matrices, which leave few rows to compute (MatrixScan.h).
+/// A proved form as products of matrices, which leave few rows to compute (ProductScan.h).
 class MatrixProducts final : public CpuFamily {
 public:
   const char *name() const override { return "matrix"; }
@@ -98,8 +98,8 @@ public:
       return work.noBounds;
     if (!work.formIsDistance)
       return Reason::FormIsNoDistance;
-    if (work.dims > MatrixScan::kMostDims)
-      return {Reason::ManyDims, MatrixScan::kMostDims, work.dims};
+    if (work.dims > ProductScan::kMostDims)
+      return {Reason::ManyDims, ProductScan::kMostDims, work.dims};
     return {};
   }
   /// For all rows, whether they pass or not. A row is converted, or kept and read, once, which

@@ -18,7 +18,7 @@ namespace annudf::runtime::cpu {
 int64_t HostResources::batchOf(const KernelFamily &, const Workload &work) {
   const int64_t rows = search_.index.size(),
                 coordinates = QueryCoordinates::bytes(work.dims, search_.queries, work.compute),
-                products = matrix_ ? MatrixScan::bytesOfQuery(work.dims) : 0,
+                products = matrix_ ? ProductScan::bytesOfQuery(work.dims) : 0,
                 found = matrix_ && matrix_->hasRows() ? Survivors::bytesPerQuery(work.k, rows) : 0;
   return std::min(work.queries,
                   queriesPerBatch(work.k, rows, work.probes, coordinates + products + found));
@@ -30,8 +30,8 @@ Resources::Admission HostResources::admit(const KernelFamily &family, Workload &
     return {};
   const auto &[index, metric, captures, queries, firstQuery, kernel, slots, machine] = search_;
   bool made = false;
-  const auto rows = index.attachments().get<MatrixRows>(
-      "cpu matrix", [] { return std::make_shared<MatrixRows>(); }, made);
+  const auto rows = index.attachments().get<ProductRows>(
+      "cpu matrix", [] { return std::make_shared<ProductRows>(); }, made);
   const std::string key = metric.digest + captures.digest();
   if (work.rowsAreKept && !rows->wasAsked(key)) {
     // Whether more searches come nobody knows. One that would convert the rows as well, and those
@@ -45,7 +45,7 @@ Resources::Admission HostResources::admit(const KernelFamily &family, Workload &
   }
   Refusal why;
   const Manifest &manifest = metric.artifact.manifest;
-  const MatrixKernels &kernels = matrixKernels();
+  const ProductKernels &kernels = matrixKernels();
   auto form = rows->bind(index, key, *manifest.form, captures, manifest.order, why);
   if (!form)
     return {Refused, why};

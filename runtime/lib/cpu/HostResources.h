@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_HOSTRESOURCES_H
 #define ANNUDF_RUNTIME_LIB_CPU_HOSTRESOURCES_H
 
-#include "cpu/products/MatrixScan.h"
+#include "cpu/products/ProductScan.h"
 
 #include "annudf/runtime/engine/Search.h"
 
@@ -35,11 +35,11 @@ public:
   int64_t batchOf(const KernelFamily &, const Workload &work) override;
   Admission admit(const KernelFamily &family, Workload &work) override;
   /// What multiplies matrices, where the plan says so; else null.
-  MatrixScan *matrix() { return matrix_ ? &*matrix_ : nullptr; }
+  ProductScan *matrix() { return matrix_ ? &*matrix_ : nullptr; }
 
 private:
   const Search search_;
-  std::optional<MatrixScan> matrix_;
+  std::optional<ProductScan> matrix_;
 };
 
 } // namespace annudf::runtime::cpu

@@ -155,7 +155,7 @@ private:
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
-  MatrixBounds bounds_{context_};
+  ProductBounds bounds_{context_};
   FilterCache filters_;
   NanCounters nans_{context_};
   Scans scans_{context_};

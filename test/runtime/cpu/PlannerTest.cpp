@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatrixTesting.h"
+#include "ProductsTesting.h"
 
 namespace annudf::test {
 namespace {

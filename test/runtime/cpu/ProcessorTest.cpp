@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cpu/jit/Processor.h"
-#include "MatrixTesting.h"
+#include "ProductsTesting.h"
 #include "TestMetrics.h"
 #include "cpu/jit/KernelCache.h"
 

@@ -8,7 +8,7 @@
 
 #include "HostCuda.h"
 
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/scan/Exact.cuh"
 #include "gtest/gtest.h"
 

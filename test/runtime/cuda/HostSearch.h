@@ -1,4 +1,4 @@
-//===- HostSearch.h - Searches by bounds of Matrix.cu, on the host ---*- C++ -*-===//
+//===- HostSearch.h - Searches by bounds of Products.cu, on the host ---*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Matrix.cu and Exact.cuh, run on the host for whole searches, against a sort of all rows; and data
-// of every kind for them. To be included once.
+// Products.cu and Exact.cuh, run on the host for whole searches, against a sort of all rows; and
+// data of every kind for them. To be included once.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ANNUDF_TEST_RUNTIME_CUDA_HOSTSEARCH_H
 #define ANNUDF_TEST_RUNTIME_CUDA_HOSTSEARCH_H
 
-#include "HostMatrix.h"
+#include "HostProducts.h"
 
 #include "../engine/FormTesting.h"
 #undef ANNUDF_EXACT_THREADS // Blocks are one warp here.
@@ -203,7 +203,7 @@ private:
   const Hooks &hooks;
   const runtime::cuda::BoundNumbers &numbers;
   const Data &data;
-  HostMatrix matrix;
+  HostProducts matrix;
   Vector bounds;
   std::vector<uint32_t> probes, probeGroup;
   std::vector<int64_t> ids;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "H200.h"
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 
 #include "cuda/plan/Families.h"
 

@@ -20,7 +20,7 @@
 #include "cuda/driver/Driver.h"
 #include "cuda/link/Linker.h"
 #include "cuda/plan/Families.h"
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 #include "runtime/MergeTesting.h"
 

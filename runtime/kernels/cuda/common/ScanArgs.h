@@ -122,7 +122,7 @@ struct annudf_workspace {
   uint64_t minima;      ///< uint32_t *, Q * S: best key of every group; 0 of `granules`.
   uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, or as
                         ///< they are, for Staged.cu.
-  uint64_t terms;       ///< float *: of rows that pass (MatrixPassing.cuh), as those of the index;
+  uint64_t terms;       ///< float *: of rows that pass (ProductPassing.cuh), as those of the index;
                         ///< 0: no filter, or no family of products.
   uint64_t ticket;      ///< uint32_t *: tiles that its blocks took, beyond the first of each.
   uint32_t coordinateStride;
@@ -130,7 +130,7 @@ struct annudf_workspace {
   uint32_t nProbes;       ///< P.
   uint32_t tileQueries;   ///< Most entries of a tile.
   uint32_t segmentGroups; ///< Most groups of a tile.
-  uint32_t granules;      ///< Whether keys are of granules (MatrixArgs.h), Q * S * ANNUDF_GRANULES.
+  uint32_t granules; ///< Whether keys are of granules (ProductArgs.h), Q * S * ANNUDF_GRANULES.
 };
 
 struct annudf_queries {

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_PRODUCTS_MMA_CUH
 #define ANNUDF_KERNELS_CUDA_PRODUCTS_MMA_CUH
 
-#include "MatrixStages.cuh"
+#include "ProductStages.cuh"
 
 namespace {
 

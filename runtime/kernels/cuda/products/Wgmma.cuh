@@ -14,7 +14,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_PRODUCTS_WGMMA_CUH
 #define ANNUDF_KERNELS_CUDA_PRODUCTS_WGMMA_CUH
 
-#include "MatrixStages.cuh"
+#include "ProductStages.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDA_ARCH__)
 

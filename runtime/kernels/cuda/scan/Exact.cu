@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What follows Matrix.cu, and Staged.cu where it leaves the keys of granules: linked with a
+// What follows Products.cu, and Staged.cu where it leaves the keys of granules: linked with a
 // metric's hooks as Scan.cu is, which evaluate the rows that bounds leave (Exact.cuh) in the order
 // of operations of every other scan, to the same bits.
 //

@@ -19,7 +19,7 @@
 #define ANNUDF_KERNELS_CUDA_SCAN_EXACT_CUH
 
 #include "../common/Keys.cuh"
-#include "../common/MatrixArgs.h"
+#include "../common/ProductArgs.h"
 #include "../common/Starts.cuh"
 
 #include <cfloat>

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_SCAN_MINIMA_CUH
 #define ANNUDF_KERNELS_CUDA_SCAN_MINIMA_CUH
 
-#include "../common/MatrixArgs.h"
+#include "../common/ProductArgs.h"
 
 namespace {
 

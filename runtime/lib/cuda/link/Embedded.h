@@ -45,7 +45,7 @@ std::string_view overlapFragment(int sm);
 std::string_view searchModule();
 /// The same of Build.cu.
 std::string_view buildModule();
-/// Machine code of Matrix.cu, for sm_90 alone.
+/// Machine code of Products.cu, for sm_90 alone.
 std::string_view matrixModule();
 
 } // namespace annudf::runtime::cuda

@@ -9,7 +9,7 @@
 #include "Families.h"
 
 #include "FamilyCosts.h"
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 
 #include "annudf/runtime/support/Settings.h"
 
@@ -290,11 +290,11 @@ private:
 /// For proved quadratic forms, normalised ones too: lower bounds of all rows by matrix products in
 /// half precision, and the hooks for the few rows that these leave. Rows in half precision stay
 /// beside the index.
-class Matrix final : public CudaFamily {
+class MatrixProducts final : public CudaFamily {
 public:
   /// \param byWarps  whether products are of instructions that every machine from sm_80 on has;
   /// else they are those of one alone.
-  explicit Matrix(bool byWarps) : byWarps(byWarps) {}
+  explicit MatrixProducts(bool byWarps) : byWarps(byWarps) {}
   const char *name() const override { return byWarps ? "matrix_mma" : "matrix"; }
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntry = {ScanSource::Exact, "annudf_finish_exact"};
@@ -376,7 +376,7 @@ std::span<const CudaFamily *const> families() {
   static const Parts parts;
   static const Staged staged(false), stagedGranules(true);
   static const Packed packed(false), packedGranules(true);
-  static const Matrix matrix(false), matrixByWarps(true);
+  static const MatrixProducts matrix(false), matrixByWarps(true);
   static const CudaFamily *const all[] = {&tiles,          &pairs,          &parts,
                                           &staged,         &stagedGranules, &packed,
                                           &packedGranules, &matrix,         &matrixByWarps};

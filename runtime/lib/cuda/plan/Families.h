@@ -13,7 +13,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_PLAN_FAMILIES_H
 #define ANNUDF_RUNTIME_LIB_CUDA_PLAN_FAMILIES_H
 
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 
 #include "annudf/runtime/engine/Plan.h"
@@ -89,10 +89,10 @@ struct Tiling {
   uint32_t segmentGroups = ~uint32_t(0); ///< Most groups of 32 rows of a tile.
   bool coordinates = false;   ///< Whether the scan takes queries as words of the compute type.
   bool packed = false;        ///< Then: as words of their elements instead.
-  bool bounds = false;        ///< Whether bounds are left, and not keys (MatrixArgs.h).
+  bool bounds = false;        ///< Whether bounds are left, and not keys (ProductArgs.h).
   bool boundsByWarps = false; ///< Then: by the products of Mma.cuh, not of Wgmma.cuh.
   uint64_t panels = 0;        ///< Then: of a query.
-  bool granules = false;      ///< Whether the keys that are left are of granules (MatrixArgs.h).
+  bool granules = false;      ///< Whether the keys that are left are of granules (ProductArgs.h).
   /// Whether the last of the family's kernels finds the best rows, by hooks.
   bool endsInHooks() const { return bounds || granules; }
 };

@@ -18,7 +18,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_PLAN_FAMILYCOSTS_H
 
 #include "Families.h"
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 
 #include <algorithm>
 #include <cmath>

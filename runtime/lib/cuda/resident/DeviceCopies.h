@@ -49,7 +49,8 @@ public:
     return copy;
   }
 
-  /// Keys of a copy, and of its rows in half precision (Matrix.h), without and with their squares.
+  /// Keys of a copy, and of its rows in half precision (HalfRows.h), without and with their
+  /// squares.
   static std::string keyOf(int device) { return "cuda " + std::to_string(device); }
   static std::string halfKeyOf(int device) { return keyOf(device) + " half"; }
   static std::string squaresKeyOf(int device) { return keyOf(device) + " squares"; }

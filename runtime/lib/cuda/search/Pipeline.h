@@ -14,7 +14,7 @@
 #include "cuda/driver/Launcher.h"
 #include "cuda/plan/Families.h"
 #include "cuda/resident/DeviceIndex.h"
-#include "cuda/resident/Matrix.h"
+#include "cuda/resident/HalfRows.h"
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/Search.h"

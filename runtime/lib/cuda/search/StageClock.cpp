@@ -8,7 +8,7 @@
 
 #include "StageClock.h"
 
-#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ProductArgs.h"
 
 #include <algorithm>
 #include <utility>
