@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a UDF is compared with: the kernels of Staged.cu and Exact.cu for float32, in which L2, or
-// with ANNUDF_BY_HAND_WEIGHTED weighted L2, stands as somebody would write it who owns the kernel,
-// and which nvcc compiles as a whole, without a link. Also the granules' last kernel.
+// What a UDF is compared with: the kernels of Staged.cu and Survivors.cu for float32, in which L2,
+// or with ANNUDF_BY_HAND_WEIGHTED weighted L2, stands as somebody would write it who owns the
+// kernel, and which nvcc compiles as a whole, without a link. Also the granules' last kernel.
 //
 //   nvcc -arch=sm_90 -cubin -std=c++17 -O3 -I include -I runtime
 //        -DANNUDF_BY_HAND_CONTRACT=$(annudf_cuda_bench --metric l2.annudf --contract) -o l2.cubin
@@ -59,5 +59,5 @@ __device__ __forceinline__ uint64_t annudf1_scan_contract(void) { return ANNUDF_
 
 #include "kernels/cuda/common/Overlap.cu"
 #include "kernels/cuda/scan/Contract.cu"
-#include "kernels/cuda/scan/Exact.cu"
 #include "kernels/cuda/scan/Staged.cu"
+#include "kernels/cuda/scan/Survivors.cu"

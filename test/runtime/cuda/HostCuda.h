@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Build.cu, Coarse.cuh, Exact.cuh, Finish.cuh, Products.cu and Probes.cuh use.
-// The threads of a block are coroutines of one thread that take turns at every barrier. To be
+// As much of CUDA as Build.cu, Coarse.cuh, Survivors.cuh, Finish.cuh, Products.cu and Probes.cuh
+// use. The threads of a block are coroutines of one thread that take turns at every barrier. To be
 // included before the kernel.
 //
 //===----------------------------------------------------------------------===//

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products.cu and Exact.cuh, run on the host for whole searches, against a sort of all rows; and
-// data of every kind for them. To be included once.
+// Products.cu and Survivors.cuh, run on the host for whole searches, against a sort of all rows;
+// and data of every kind for them. To be included once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@
 #include "HostProducts.h"
 
 #include "../engine/FormTesting.h"
-#undef ANNUDF_EXACT_THREADS // Blocks are one warp here.
-#define ANNUDF_EXACT_THREADS 32
-#include "kernels/cuda/scan/Exact.cuh"
+#undef ANNUDF_SURVIVORS_THREADS // Blocks are one warp here.
+#define ANNUDF_SURVIVORS_THREADS 32
+#include "kernels/cuda/scan/Survivors.cuh"
 #include "gtest/gtest.h"
 
 #include <array>
@@ -98,7 +98,7 @@ public:
         const FloatRows &rows = data.lists[list];
         for (size_t first = 0; first < (rows.size() + 31) / 32 * 32; first += ANNUDF_GRANULE_ROWS) {
           const float bound = boundOf(list, first);
-          ASSERT_GE(bound, -FLT_MAX); // ExactQuery's kBeforeAll is below.
+          ASSERT_GE(bound, -FLT_MAX); // SurvivorQuery's kBeforeAll is below.
           uint32_t best = ANNUDF_KEY_NONE;
           bool any = false;
           for (size_t r = first; r < std::min(first + ANNUDF_GRANULE_ROWS, rows.size()); ++r)
@@ -144,7 +144,7 @@ public:
   uint64_t granules = 0, isNothing = 0, isLeftOut = 0, evaluated = 0;
   float most = 0; ///< That a bound is less than the best of its rows.
 
-  // As ExactQuery wants of a metric.
+  // As SurvivorQuery wants of a metric.
   using Bounds = FormBounds;
   uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
   uint32_t keyOf(float bound) const {
@@ -182,7 +182,7 @@ private:
     const uint32_t groups = matrix.groups();
     std::vector<float4> own(groups);
     std::memcpy(own.data(), &bounds[query * groups * ANNUDF_GRANULES], groups * sizeof(float4));
-    annudf_exact_args args = {};
+    annudf_survivors_args args = {};
     args.scan.index = matrix.args().scan.index;
     args.scan.work.probes = addressOf(probes), args.scan.work.probeGroup = addressOf(probeGroup);
     args.scan.work.groupCount = reinterpret_cast<uint64_t>(&groups);
@@ -191,9 +191,9 @@ private:
     args.outIds = addressOf(outIds), args.outDistances = addressOf(outDistances);
     args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
     args.k = k, args.sign = numbers.sign, args.product = numbers.product;
-    static ExactScratch<float> scratch;
+    static SurvivorScratch<float> scratch;
     Block::run(kLanes, [&] {
-      ExactQuery<Search> one(args, *this, scratch);
+      SurvivorQuery<Search> one(args, *this, scratch);
       __syncthreads();
       one.run();
     });

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products.cu and Exact.cuh, run on the host for whole searches: no bound is above what hooks make
-// of a row, and the rows that are found are those of a sort of all.
+// Products.cu and Survivors.cuh, run on the host for whole searches: no bound is above what hooks
+// make of a row, and the rows that are found are those of a sort of all.
 //
 //===----------------------------------------------------------------------===//
 

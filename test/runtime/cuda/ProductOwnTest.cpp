@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ProductOwn.cuh on the host, with the rest of Products.cu and Exact.cuh: weights of each query's
-// own of every kind, and random updates. No bound is above what hooks make of a row, and the rows
-// that are found are those of a sort of all.
+// ProductOwn.cuh on the host, with the rest of Products.cu and Survivors.cuh: weights of each
+// query's own of every kind, and random updates. No bound is above what hooks make of a row, and
+// the rows that are found are those of a sort of all.
 //
 //===----------------------------------------------------------------------===//
 

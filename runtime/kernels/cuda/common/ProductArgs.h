@@ -1,4 +1,4 @@
-//===- ProductArgs.h - What the host passes to Products.cu and Exact.cu -*- C++ -*-===//
+//===- ProductArgs.h - What the host passes to Products.cu and Survivors.cu -*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,12 +51,12 @@
 /// Bounds of ratios are no lower, but for those that are -FLT_MAX. No ratio of a form is larger.
 #define ANNUDF_MATRIX_MOST_RATIO 16.0f
 /// Threads of a block of annudf_finish_exact, and the most k for each.
-#define ANNUDF_EXACT_THREADS 128
-#define ANNUDF_EXACT_MANY_THREADS 256
-#define ANNUDF_EXACT_MOST_K 256
+#define ANNUDF_SURVIVORS_THREADS 128
+#define ANNUDF_SURVIVORS_MANY_THREADS 256
+#define ANNUDF_SURVIVORS_MOST_K 256
 /// Shared memory of annudf_finish_exact behind the query, whose coordinates fill whole words of 16
 /// bytes.
-#define ANNUDF_EXACT_SHARED_BYTES 29768
+#define ANNUDF_SURVIVORS_SHARED_BYTES 29768
 
 /// Numbers of a dimension, in double; see BoundForm. X and Y are coordinates less `shift`.
 struct annudf_matrix_dim {
@@ -135,7 +135,7 @@ struct annudf_matrix_args {
   uint32_t element;          ///< enum annudf_element, of the rows.
 };
 
-struct annudf_exact_args {
+struct annudf_survivors_args {
   annudf_scan_args scan;
   uint64_t outIds;       ///< int64_t *, Q * k.
   uint64_t outDistances; ///< float *, Q * k.

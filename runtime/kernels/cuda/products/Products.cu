@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The family "matrix", of metrics that are proved quadratic forms (Form.h), before Exact.cu. No
+// The family "matrix", of metrics that are proved quadratic forms (Form.h), before Survivors.cu. No
 // hook is called here. For a pair of query and row, sign * accumulator is
 //
 //   (what the query gives) + (what the row gives) + sum of product X Y

@@ -13,7 +13,7 @@
 // of kTileQueries queries by four rows, so that reading operands takes a tenth of the instructions.
 //
 // Leaves what Scan.cu leaves: every row's key, and every group's best. Or, of granules (8 rows of a
-// group, ProductArgs.h), the best key alone, an eighth of the memory, for Exact.cu to find the
+// group, ProductArgs.h), the best key alone, an eighth of the memory, for Survivors.cu to find the
 // rows.
 //
 // With ANNUDF_PACKED the family "packed": rows and queries of one element of at most 8 bits go to

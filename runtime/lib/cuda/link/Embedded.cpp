@@ -41,8 +41,8 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 ANNUDF_EMBED(packed_float)
 ANNUDF_EMBED(packed_integer)
-ANNUDF_EMBED(exact)
-ANNUDF_EMBED(exact_fields)
+ANNUDF_EMBED(survivors)
+ANNUDF_EMBED(survivors_fields)
 ANNUDF_EMBED(bit_products_0)
 ANNUDF_EMBED(bit_products_1)
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_EMBED(packed_term_##NAME)
@@ -60,7 +60,7 @@ ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   ANNUDF_EMBED_FILE(template_scan_##NAME, ptx)                                                     \
-  ANNUDF_EMBED_FILE(template_staged_##NAME, ptx) ANNUDF_EMBED_FILE(template_exact_##NAME, ptx)
+  ANNUDF_EMBED_FILE(template_staged_##NAME, ptx) ANNUDF_EMBED_FILE(template_survivors_##NAME, ptx)
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE)                                                     \
@@ -144,9 +144,9 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
     return stagedFragment(widths);
   case ScanSource::Packed:
     return packedFragment(metric);
-  case ScanSource::Exact:
-    return widths == HookWidths{32, 32, AccumulatorForm::Word}    ? ANNUDF_BYTES(exact)
-           : widths == HookWidths{32, 32, AccumulatorForm::Words} ? ANNUDF_BYTES(exact_fields)
+  case ScanSource::Survivors:
+    return widths == HookWidths{32, 32, AccumulatorForm::Word}    ? ANNUDF_BYTES(survivors)
+           : widths == HookWidths{32, 32, AccumulatorForm::Words} ? ANNUDF_BYTES(survivors_fields)
                                                                   : std::string_view();
   }
   return {};
@@ -236,8 +236,8 @@ std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
       return ANNUDF_BYTES(template_scan_##NAME);                                                   \
     case ScanSource::Staged:                                                                       \
       return ANNUDF_BYTES(template_staged_##NAME);                                                 \
-    case ScanSource::Exact:                                                                        \
-      return ANNUDF_BYTES(template_exact_##NAME);                                                  \
+    case ScanSource::Survivors:                                                                    \
+      return ANNUDF_BYTES(template_survivors_##NAME);                                              \
     case ScanSource::Parts:                                                                        \
     case ScanSource::Packed:                                                                       \
       break;                                                                                       \

@@ -142,12 +142,12 @@ private:
   }
 };
 
-/// Why Exact.cu cannot find the rows by the hooks after a kernel.
+/// Why Survivors.cu cannot find the rows by the hooks after a kernel.
 Refusal unfitForExact(const Workload &work, const Machine &machine) {
-  if (work.k > ANNUDF_EXACT_MOST_K)
-    return {Reason::ManyBest, ANNUDF_EXACT_MOST_K, work.k};
+  if (work.k > ANNUDF_SURVIVORS_MOST_K)
+    return {Reason::ManyBest, ANNUDF_SURVIVORS_MOST_K, work.k};
   return unfitBytes(Reason::QueryBytes,
-                    (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
+                    (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_SURVIVORS_SHARED_BYTES, machine);
 }
 
 /// Why they do not fit the search or the machine.
@@ -174,7 +174,7 @@ public:
   const char *name() const override { return granules ? "staged_granules" : "staged"; }
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntries[] = {{ScanSource::Staged, "annudf_scan_staged"},
-                                             {ScanSource::Exact, "annudf_finish_granules"}};
+                                             {ScanSource::Survivors, "annudf_finish_granules"}};
     return {kEntries, granules ? 2u : 1u};
   }
   double linkMs() const override { return 191; } // That of granules beside it is shorter.
@@ -239,7 +239,7 @@ public:
   const char *name() const override { return granules ? "packed_granules" : "packed"; }
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntries[] = {{ScanSource::Packed, "annudf_scan_packed"},
-                                             {ScanSource::Exact, "annudf_finish_granules"}};
+                                             {ScanSource::Survivors, "annudf_finish_granules"}};
     return {kEntries, granules ? 2u : 1u};
   }
   double linkMs() const override { return 139; } // That of granules beside it is as long.
@@ -297,7 +297,7 @@ public:
   explicit MatrixProducts(bool byWarps) : byWarps(byWarps) {}
   const char *name() const override { return byWarps ? "matrix_mma" : "matrix"; }
   std::span<const ScanEntry> entries() const override {
-    static constexpr ScanEntry kEntry = {ScanSource::Exact, "annudf_finish_exact"};
+    static constexpr ScanEntry kEntry = {ScanSource::Survivors, "annudf_finish_exact"};
     return {&kEntry, 1};
   }
   double linkMs() const override { return 140; } // Twice as long with several fields.

@@ -69,11 +69,11 @@ constexpr bool hasBitProducts(int sm) { return sm >= 80 && sm < 100; }
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
 enum class ScanSource {
-  Lists,  ///< Scan.cu.
-  Parts,  ///< Scan.cu with ANNUDF_PARTS.
-  Staged, ///< Staged.cu, for coordinates of 32 bits.
-  Packed, ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
-  Exact,  ///< Exact.cu, for words of accumulators and coordinates of 32 bits.
+  Lists,     ///< Scan.cu.
+  Parts,     ///< Scan.cu with ANNUDF_PARTS.
+  Staged,    ///< Staged.cu, for coordinates of 32 bits.
+  Packed,    ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
+  Survivors, ///< Survivors.cu, for words of accumulators and coordinates of 32 bits.
 };
 
 /// One kernel of such a file.

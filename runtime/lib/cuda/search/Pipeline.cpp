@@ -280,15 +280,16 @@ void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &sha
 void Pipeline::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
                             CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
                             uint64_t evaluated) const {
-  annudf_exact_args last = {};
+  annudf_survivors_args last = {};
   last.scan = args;
   last.outIds = ids, last.outDistances = distances;
   last.evaluated = evaluated;
   last.k = k, last.sign = bound ? bound->sign() : 1;
   last.product = bound ? bound->product() : 0, last.zeros = bound ? bound->zeros() : 0;
   constexpr uint32_t kFew = 100;
-  to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
-          (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);
+  to.next(kernel, {shape.queries},
+          k <= kFew ? ANNUDF_SURVIVORS_THREADS : ANNUDF_SURVIVORS_MANY_THREADS,
+          (args.index.dims + 3) / 4 * 16 + ANNUDF_SURVIVORS_SHARED_BYTES, last);
 }
 
 } // namespace annudf::runtime::cuda

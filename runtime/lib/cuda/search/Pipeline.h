@@ -104,7 +104,7 @@ private:
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
   /// The best rows by `kernel`, of the bounds that products left, or of granules' keys.
-  /// \param evaluated  as annudf_exact_args has it.
+  /// \param evaluated  as annudf_survivors_args has it.
   void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,
                     Launcher &to, uint64_t ids, uint64_t distances, uint64_t evaluated) const;
 };

@@ -1,4 +1,4 @@
-//===- Exact.cu - The k best rows, found by bounds and told by the hooks ----===//
+//===- Survivors.cu - The k best rows, found by bounds and told by the hooks ----===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,19 +7,19 @@
 //===----------------------------------------------------------------------===//
 //
 // What follows Products.cu, and Staged.cu where it leaves the keys of granules: linked with a
-// metric's hooks as Scan.cu is, which evaluate the rows that bounds leave (Exact.cuh) in the order
-// of operations of every other scan, to the same bits.
+// metric's hooks as Scan.cu is, which evaluate the rows that bounds leave (Survivors.cuh) in the
+// order of operations of every other scan, to the same bits.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exact.cuh"
 #include "ScanList.cuh"
+#include "Survivors.cuh"
 
 namespace {
 
 /// The hooks, for the query of the block.
 struct Hooks {
-  const annudf_exact_args &args;
+  const annudf_survivors_args &args;
   const bool counts; ///< NaN: a scan that leaves keys has counted it.
 
   __device__ __forceinline__ uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place,
@@ -54,10 +54,10 @@ struct Hooks {
   }
 };
 
-/// The accumulator that a bound is of; of several fields see annudf_exact_args.
+/// The accumulator that a bound is of; of several fields see annudf_survivors_args.
 template <class A>
 __device__ __forceinline__ A accumulatorOf(float value,
-                                           [[maybe_unused]] const annudf_exact_args &args) {
+                                           [[maybe_unused]] const annudf_survivors_args &args) {
   if constexpr (std::is_same_v<A, Word>) {
     return bitsAs<Word>(value);
   } else {
@@ -97,9 +97,9 @@ struct OfKeys : Hooks {
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };
 
-template <class Metric> __device__ __forceinline__ void finish(const annudf_exact_args &args) {
-  using Scratch = ExactScratch<typename Metric::Bounds::Bound>;
-  static_assert(sizeof(Scratch) == ANNUDF_EXACT_SHARED_BYTES, "what the host asks for");
+template <class Metric> __device__ __forceinline__ void finish(const annudf_survivors_args &args) {
+  using Scratch = SurvivorScratch<typename Metric::Bounds::Bound>;
+  static_assert(sizeof(Scratch) == ANNUDF_SURVIVORS_SHARED_BYTES, "what the host asks for");
   Scratch &scratch = *reinterpret_cast<Scratch *>(
       tileWords + Staged<1>::chunks(static_cast<int>(args.scan.index.dims)));
   const uint8_t *query = reinterpret_cast<const uint8_t *>(args.scan.queries.data) +
@@ -108,21 +108,22 @@ template <class Metric> __device__ __forceinline__ void finish(const annudf_exac
     Staged<1>::put(d, 0, query);
   annudf_wait_for_last();
   const Metric metric{{args, Metric::kCounts}};
-  ExactQuery<Metric> one(args, metric, scratch);
+  SurvivorQuery<Metric> one(args, metric, scratch);
   __syncthreads();
   one.run();
 }
 
 } // namespace
 
-/// A block for each query, ANNUDF_EXACT_THREADS or ANNUDF_EXACT_MANY_THREADS and no fewer than k.
-extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
-    annudf_finish_exact(const __grid_constant__ annudf_exact_args args) {
+/// A block for each query, ANNUDF_SURVIVORS_THREADS or ANNUDF_SURVIVORS_MANY_THREADS and no fewer
+/// than k.
+extern "C" __global__ void __launch_bounds__(ANNUDF_SURVIVORS_MANY_THREADS, 3)
+    annudf_finish_exact(const __grid_constant__ annudf_survivors_args args) {
   finish<OfForm>(args);
 }
 
 /// The same after a scan that leaves the keys of granules.
-extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
-    annudf_finish_granules(const __grid_constant__ annudf_exact_args args) {
+extern "C" __global__ void __launch_bounds__(ANNUDF_SURVIVORS_MANY_THREADS, 3)
+    annudf_finish_granules(const __grid_constant__ annudf_survivors_args args) {
   finish<OfKeys>(args);
 }

@@ -1,4 +1,4 @@
-//===- ExactTest.cpp - The k best rows by bounds, run on the host ---------===//
+//===- SurvivorsTest.cpp - The k best rows by bounds, run on the host ---------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,7 +9,7 @@
 #include "HostCuda.h"
 
 #include "kernels/cuda/common/ProductArgs.h"
-#include "kernels/cuda/scan/Exact.cuh"
+#include "kernels/cuda/scan/Survivors.cuh"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -89,7 +89,7 @@ public:
     std::vector<float> aligned(bounds.size() + 4);
     const auto start = (reinterpret_cast<uintptr_t>(aligned.data()) + 15) / 16 * 16;
     std::copy(bounds.begin(), bounds.end(), reinterpret_cast<float *>(start));
-    annudf_exact_args args = {};
+    annudf_survivors_args args = {};
     args.scan.index.listGroup = address(listGroup), args.scan.index.listSize = address(listSize);
     args.scan.work.probes = address(probes), args.scan.work.probeGroup = address(probeGroup);
     args.scan.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
@@ -99,10 +99,10 @@ public:
     args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
     args.k = k, args.sign = sign;
     evaluated = 0, seen.clear(), seenGranules.clear();
-    static ExactScratch<float> scratch;
+    static SurvivorScratch<float> scratch;
     std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
     Block::run(threads, [&] {
-      ExactQuery<Case> query(args, *this, scratch);
+      SurvivorQuery<Case> query(args, *this, scratch);
       __syncthreads();
       query.run();
     });
@@ -123,7 +123,7 @@ public:
   uint64_t granulesDropped() const { return dropped; }
   uint64_t granules() const { return bounds.size(); }
 
-  // As ExactQuery wants of a metric.
+  // As SurvivorQuery wants of a metric.
   using Bounds = FormBounds;
   uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
   uint32_t keyOf(float bound) const {
@@ -198,7 +198,7 @@ std::vector<float> randomNumbers(std::mt19937 &random, size_t count, int values)
 
 } // namespace
 
-TEST(CudaExact, FindsWhatAScanOfAllFindsWhateverTheBoundsAreWorth) {
+TEST(CudaSurvivors, FindsWhatAScanOfAllFindsWhateverTheBoundsAreWorth) {
   std::mt19937 random(5);
   for (int i = 0; i < 300; ++i) {
     const auto order = random() % 2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX;
@@ -224,7 +224,7 @@ TEST(CudaExact, FindsWhatAScanOfAllFindsWhateverTheBoundsAreWorth) {
 }
 
 /// Rows of one key and one id are several results.
-TEST(CudaExact, RowsThatShareAnIdAndADistanceAreAllFound) {
+TEST(CudaSurvivors, RowsThatShareAnIdAndADistanceAreAllFound) {
   std::mt19937 random(11);
   for (const size_t sharing : {2, 7, 1000})
     for (int i = 0; i < 20; ++i) {
@@ -240,7 +240,7 @@ TEST(CudaExact, RowsThatShareAnIdAndADistanceAreAllFound) {
     }
 }
 
-TEST(CudaExact, EvaluatesWhatBoundsLeaveAndNoMore) {
+TEST(CudaSurvivors, EvaluatesWhatBoundsLeaveAndNoMore) {
   std::mt19937 random(7);
   std::vector<float> numbers(20000);
   for (size_t i = 0; i < numbers.size(); ++i)
@@ -254,7 +254,7 @@ TEST(CudaExact, EvaluatesWhatBoundsLeaveAndNoMore) {
 }
 
 /// More than wait at once: all alike, all unknown, and too many at first for any to be dropped.
-TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
+TEST(CudaSurvivors, ManyGranulesAreEvaluatedInPieces) {
   std::mt19937 random(9);
   const std::vector<float> numbers = randomNumbers(random, 24000, 1000000);
   for (const auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX}) {
@@ -288,7 +288,9 @@ struct Loose {
   annudf_order order = ANNUDF_ORDER_MIN;
   Finalize how = Finalize::Identity;
   /// As the host has it (Pipeline.cpp).
-  unsigned threads() const { return k <= 100 ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS; }
+  unsigned threads() const {
+    return k <= 100 ? ANNUDF_SURVIVORS_THREADS : ANNUDF_SURVIVORS_MANY_THREADS;
+  }
 };
 
 Case caseOf(const Loose &of, uint32_t seed) {
@@ -350,7 +352,7 @@ void checkPieces(uint32_t k, uint32_t first, uint32_t more, uint32_t seed) {
 
 /// Most of the first are dropped, and come back: with few others, with as many as have no room
 /// beside them, and with more than wait at all.
-TEST(CudaExact, WhatWasDroppedIsEvaluatedWhateverElseWaits) {
+TEST(CudaSurvivors, WhatWasDroppedIsEvaluatedWhateverElseWaits) {
   uint32_t seed = 0;
   for (const uint32_t k : {1u, 2u, 10u, 32u, 33u, 100u, 101u, 128u, 129u, 256u})
     for (const uint32_t first : {300u, 1023u})
@@ -362,7 +364,7 @@ TEST(CudaExact, WhatWasDroppedIsEvaluatedWhateverElseWaits) {
 }
 
 /// None is dropped where those would be written over others that nobody has read.
-TEST(CudaExact, NoneIsDroppedOfMoreThanHalfOfTheRoom) {
+TEST(CudaSurvivors, NoneIsDroppedOfMoreThanHalfOfTheRoom) {
   uint32_t seed = 0;
   for (const uint32_t k : {1u, 2u, 10u, 32u, 33u, 100u, 101u, 128u, 129u, 256u})
     for (const uint32_t first : {1024u, 1500u, 2047u})
@@ -375,7 +377,7 @@ TEST(CudaExact, NoneIsDroppedOfMoreThanHalfOfTheRoom) {
 
 /// Were bounds counted twice, those of the last group for one, less than k granules would be below
 /// the threshold, and all those above it evaluated.
-TEST(CudaExact, EvaluatesNoMoreWhereverTheBestIs) {
+TEST(CudaSurvivors, EvaluatesNoMoreWhereverTheBestIs) {
   for (const size_t rows : {2000, 4100, 8200, 8300}) // 32 threads read eight groups at once.
     for (const size_t best : {size_t(0), rows / 2, rows - 5}) {
       std::vector<float> numbers(rows);

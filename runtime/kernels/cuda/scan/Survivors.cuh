@@ -1,4 +1,4 @@
-//===- Exact.cuh - The k best rows, found by bounds ----------------*- C++ -*-===//
+//===- Survivors.cuh - The k best rows, found by bounds ----------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,12 +11,12 @@
 // Granules are evaluated until the k-th best key is below every other bound: results are those of a
 // scan of all rows, whatever the bounds.
 //
-// Apart from Exact.cu so that ExactTest can run it where there is no GPU.
+// Apart from Survivors.cu so that SurvivorsTest can run it where there is no GPU.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_KERNELS_CUDA_SCAN_EXACT_CUH
-#define ANNUDF_KERNELS_CUDA_SCAN_EXACT_CUH
+#ifndef ANNUDF_KERNELS_CUDA_SCAN_SURVIVORS_CUH
+#define ANNUDF_KERNELS_CUDA_SCAN_SURVIVORS_CUH
 
 #include "../common/Keys.cuh"
 #include "../common/ProductArgs.h"
@@ -27,11 +27,11 @@
 
 namespace {
 
-constexpr uint32_t kMostThreads = ANNUDF_EXACT_MANY_THREADS, kMostWaiting = 8 * kMostThreads;
-static_assert(ANNUDF_EXACT_MOST_K <= kMostThreads, "a thread a result");
+constexpr uint32_t kMostThreads = ANNUDF_SURVIVORS_MANY_THREADS, kMostWaiting = 8 * kMostThreads;
+static_assert(ANNUDF_SURVIVORS_MOST_K <= kMostThreads, "a thread a result");
 
 /// Rows by their keys; places past the last hold ANNUDF_KEY_NONE, up to four of them.
-struct ExactRows {
+struct SurvivorRows {
   uint32_t key[kMostThreads + 4];
   int64_t id[kMostThreads];
 };
@@ -53,7 +53,7 @@ struct KeyBounds {
 };
 
 /// The probes of a query in shared memory, where they are as many as there is room for.
-struct ExactProbes {
+struct SurvivorProbes {
   static constexpr uint32_t kMost = 128;
   uint32_t start[kMost]; ///< First group in the workspace.
   uint32_t list[kMost];
@@ -61,10 +61,10 @@ struct ExactProbes {
   uint32_t size[kMost];  ///< Its rows.
 };
 
-template <class Bound> struct ExactScratch {
-  ExactProbes probes;
-  ExactRows best[2]; ///< In order; one of the two is filled from the other.
-  ExactRows fresh;
+template <class Bound> struct SurvivorScratch {
+  SurvivorProbes probes;
+  SurvivorRows best[2]; ///< In order; one of the two is filled from the other.
+  SurvivorRows fresh;
   Bound least[2 * kMostThreads]; ///< The least of each thread's bounds, for two halves of them.
   Bound bound[kMostWaiting];     ///< Bounds of granules that wait.
   uint32_t waiting[kMostWaiting];
@@ -76,8 +76,8 @@ template <class Bound> struct ExactScratch {
 /// How many of the first `count` rows come before (key, id): rows of one key are told apart by id,
 /// and those of one id, too, by their places, so that no two have one rank.
 /// \param own  its own place among them, or `count` where it is none of them and comes first.
-__device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t count, uint32_t key,
-                                              int64_t id, uint32_t own) {
+__device__ __forceinline__ uint32_t rankAmong(const SurvivorRows &rows, uint32_t count,
+                                              uint32_t key, int64_t id, uint32_t own) {
   uint32_t rank = 0, equal = 0;
 #pragma unroll 2
   for (uint32_t i = 0; i < count; i += 4) {
@@ -94,8 +94,8 @@ __device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t co
 }
 
 /// How many of the first `count` rows, which are in order, come before (key, id) or are equal.
-__device__ __forceinline__ uint32_t rankInOrder(const ExactRows &rows, uint32_t count, uint32_t key,
-                                                int64_t id) {
+__device__ __forceinline__ uint32_t rankInOrder(const SurvivorRows &rows, uint32_t count,
+                                                uint32_t key, int64_t id) {
   uint32_t low = 0, high = count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
@@ -114,14 +114,14 @@ __device__ __forceinline__ uint32_t rankInOrder(const ExactRows &rows, uint32_t 
 ///   uint32_t keyOf(Bound bound): no key of a row of a granule of that bound is below it;
 ///   uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row): the key of the
 ///     row at a place of a group of the index, and its id, unless the key is ANNUDF_KEY_NONE.
-template <class Metric> class ExactQuery {
+template <class Metric> class SurvivorQuery {
   using Bounds = typename Metric::Bounds;
   using Bound = typename Bounds::Bound;
   using Four = typename Bounds::Four;
 
 public:
-  __device__ ExactQuery(const annudf_exact_args &args, const Metric &metric,
-                        ExactScratch<Bound> &scratch)
+  __device__ SurvivorQuery(const annudf_survivors_args &args, const Metric &metric,
+                           SurvivorScratch<Bound> &scratch)
       : args(args), metric(metric), work(args.scan.work), scratch(scratch), t(threadIdx.x),
         threads(blockDim.x),
         granules(reinterpret_cast<const uint32_t *>(work.groupCount)[blockIdx.x] * ANNUDF_GRANULES),
@@ -378,7 +378,7 @@ private:
         int64_t id;
         const uint32_t key =
             evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
-        const ExactRows &best = scratch.best[side];
+        const SurvivorRows &best = scratch.best[side];
         const uint32_t last = best.key[args.k - 1];
         if (key <= most &&
             (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1]))) {
@@ -397,8 +397,8 @@ private:
   /// What evaluate() asks of the probes, so that it does not wait for memory, time and again.
   __device__ __forceinline__ void bringProbes() {
     const annudf_device_index &index = args.scan.index;
-    ExactProbes &probes = scratch.probes;
-    if (work.nProbes > ExactProbes::kMost)
+    SurvivorProbes &probes = scratch.probes;
+    if (work.nProbes > SurvivorProbes::kMost)
       return;
     for (uint32_t p = t; p < work.nProbes; p += threads) {
       const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + p];
@@ -412,11 +412,11 @@ private:
   /// Row `r` of a granule: its key, and its id.
   __device__ __forceinline__ uint32_t evaluate(uint32_t granule, uint32_t r, int64_t &row) const {
     const annudf_device_index &index = args.scan.index;
-    const ExactProbes &probes = scratch.probes;
+    const SurvivorProbes &probes = scratch.probes;
     const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
     const uint32_t group = granule / ANNUDF_GRANULES;
     uint32_t list, start, first, size;
-    if (work.nProbes <= ExactProbes::kMost) {
+    if (work.nProbes <= SurvivorProbes::kMost) {
       const uint32_t low = lastStartUpTo(probes.start, work.nProbes, group);
       list = probes.list[low], start = probes.start[low];
       first = probes.group[low], size = probes.size[low];
@@ -442,10 +442,10 @@ private:
     if (t < 4)
       scratch.fresh.key[fresh + t] = ANNUDF_KEY_NONE;
     __syncthreads();
-    ExactRows &to = scratch.best[side ^ 1];
-    const ExactRows &from = scratch.best[side];
+    SurvivorRows &to = scratch.best[side ^ 1];
+    const SurvivorRows &from = scratch.best[side];
     for (uint32_t i = t; i < args.k + fresh; i += threads) {
-      const ExactRows &of = i < args.k ? from : scratch.fresh;
+      const SurvivorRows &of = i < args.k ? from : scratch.fresh;
       const uint32_t place = i < args.k ? i : i - args.k, key = of.key[place];
       if (key == ANNUDF_KEY_NONE)
         continue;
@@ -473,10 +473,10 @@ private:
         annudfDistanceOf(key, static_cast<int>(args.scan.order));
   }
 
-  const annudf_exact_args &args;
+  const annudf_survivors_args &args;
   const Metric &metric;
   const annudf_workspace &work;
-  ExactScratch<Bound> &scratch;
+  SurvivorScratch<Bound> &scratch;
   const uint32_t t, threads;
   const uint32_t granules;
   const Four *const bounds;
@@ -490,4 +490,4 @@ private:
 
 } // namespace
 
-#endif // ANNUDF_KERNELS_CUDA_SCAN_EXACT_CUH
+#endif // ANNUDF_KERNELS_CUDA_SCAN_SURVIVORS_CUH
