@@ -19,8 +19,8 @@
 #include "cuda/resident/DeviceCaptures.h"
 #include "cuda/resident/DeviceCopies.h"
 #include "cuda/resident/DeviceFilters.h"
+#include "cuda/search/LoadedScans.h"
 #include "cuda/search/PreparedSearch.h"
-#include "cuda/search/Scans.h"
 
 #include <optional>
 
@@ -158,7 +158,7 @@ private:
   ProductBounds bounds_{context_};
   FilterCache filters_;
   NanCounters nans_{context_};
-  Scans scans_{context_};
+  LoadedScans scans_{context_};
   DeviceCopies copies_;
   PinnedPieces pieces_{context_};
   IndexBuilder builder_{context_};

@@ -1,4 +1,4 @@
-//===- Scans.h - The linked kernels of one backend --------------*- C++ -*-===//
+//===- LoadedScans.h - The linked kernels of one backend --------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
-#define ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_SEARCH_LOADEDSCANS_H
+#define ANNUDF_RUNTIME_LIB_CUDA_SEARCH_LOADEDSCANS_H
 
 #include "Pipeline.h"
 #include "cuda/link/LinksAhead.h"
@@ -17,9 +17,9 @@
 namespace annudf::runtime::cuda {
 
 /// Scan kernels, loaded on one device. Thread-safe.
-class Scans {
+class LoadedScans {
 public:
-  explicit Scans(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  explicit LoadedScans(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
   /// Adds what they cost to `stats`. \throws as LinkedScans::use, and where the code is not that of
   /// the metric's manifest.
@@ -47,4 +47,4 @@ private:
 
 } // namespace annudf::runtime::cuda
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
+#endif // ANNUDF_RUNTIME_LIB_CUDA_SEARCH_LOADEDSCANS_H

@@ -1,4 +1,4 @@
-//===- Scans.cpp - The linked kernels of one backend ----------------------===//
+//===- LoadedScans.cpp - The linked kernels of one backend ----------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,22 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scans.h"
+#include "LoadedScans.h"
 
 #include "annudf/runtime/support/Clock.h"
 
 namespace annudf::runtime::cuda {
 
-FamilyKernels Scans::get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
-                         SearchStats &stats) {
+FamilyKernels LoadedScans::get(const MetricView &metric, ScanElements elements,
+                               const CudaFamily &family, SearchStats &stats) {
   FamilyKernels all = {&family, {}};
   for (const ScanEntry &entry : family.entries())
     all.kernels.push_back(get(metric, {elements, context_->sm(), entry}, stats));
   return all;
 }
 
-std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const ScanTarget &target,
-                                             SearchStats &stats) {
+std::shared_ptr<const ScanKernel> LoadedScans::get(const MetricView &metric,
+                                                   const ScanTarget &target, SearchStats &stats) {
   const auto start = std::chrono::steady_clock::now();
   bool made = false;
   auto kernel = scans_.get(
@@ -48,8 +48,8 @@ std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const Sca
   return kernel;
 }
 
-std::optional<FamilyKernels> Scans::loaded(const CudaFamily &family, const MetricView &metric,
-                                           ScanElements elements) {
+std::optional<FamilyKernels> LoadedScans::loaded(const CudaFamily &family, const MetricView &metric,
+                                                 ScanElements elements) {
   FamilyKernels all = {&family, {}};
   for (const ScanEntry &entry : family.entries()) {
     auto kernel = scans_.find(metric, elements, entry.kernel);
@@ -60,9 +60,9 @@ std::optional<FamilyKernels> Scans::loaded(const CudaFamily &family, const Metri
   return all;
 }
 
-Resources::Instead Scans::insteadOf(const CudaFamily &needed, const MetricView &metric,
-                                    ScanElements elements, const Workload &work,
-                                    const Machine &machine, double rows, SearchStats &stats) {
+Resources::Instead LoadedScans::insteadOf(const CudaFamily &needed, const MetricView &metric,
+                                          ScanElements elements, const Workload &work,
+                                          const Machine &machine, double rows, SearchStats &stats) {
   if (!linksAhead())
     return {};
   const CudaFamily *const one = &needed;
