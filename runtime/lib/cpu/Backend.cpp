@@ -14,7 +14,7 @@
 #include "Families.h"
 #include "HostResources.h"
 #include "cpu/jit/Jit.h"
-#include "cpu/jit/KernelCache.h"
+#include "cpu/jit/ScanCache.h"
 #include "cpu/search/Batch.h"
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"

@@ -12,7 +12,7 @@
 
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "cpu/jit/Jit.h"
-#include "cpu/jit/KernelCache.h"
+#include "cpu/jit/ScanCache.h"
 #include "cpu/search/Queries.h"
 #include "kernels/cpu/ScanArgs.h"
 #include "gtest/gtest.h"

@@ -9,7 +9,7 @@
 #include "cpu/jit/Processor.h"
 #include "ProductsTesting.h"
 #include "TestMetrics.h"
-#include "cpu/jit/KernelCache.h"
+#include "cpu/jit/ScanCache.h"
 
 #include <gtest/gtest.h>
 

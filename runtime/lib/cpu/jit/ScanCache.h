@@ -1,4 +1,4 @@
-//===- KernelCache.h - Compiled scans, kept in memory --------------*- C++ -*-===//
+//===- ScanCache.h - Compiled scans, kept in memory ----------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CPU_JIT_KERNELCACHE_H
-#define ANNUDF_RUNTIME_LIB_CPU_JIT_KERNELCACHE_H
+#ifndef ANNUDF_RUNTIME_LIB_CPU_JIT_SCANCACHE_H
+#define ANNUDF_RUNTIME_LIB_CPU_JIT_SCANCACHE_H
 
 #include "Jit.h"
 #include "Processor.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace annudf::runtime::cpu
 
-#endif // ANNUDF_RUNTIME_LIB_CPU_JIT_KERNELCACHE_H
+#endif // ANNUDF_RUNTIME_LIB_CPU_JIT_SCANCACHE_H
