@@ -31,7 +31,7 @@
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Clock.h"
-#include "cuda/build/Builder.h"
+#include "cuda/build/ListsBuilder.h"
 #include "cuda/link/Embedded.h"
 #include "cuda/resident/DeviceIndex.h"
 #include "vectors/Elements.h"

@@ -14,7 +14,7 @@
 
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
-#include "cuda/build/DeviceBuild.h"
+#include "cuda/build/IndexBuilder.h"
 #include "cuda/driver/CallerMemory.h"
 #include "cuda/resident/DeviceCaptures.h"
 #include "cuda/resident/DeviceCopies.h"

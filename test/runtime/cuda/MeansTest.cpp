@@ -14,7 +14,7 @@
 #include "ListsOnGpu.h"
 #include "Support/TestFiles.h"
 #include "coarse/KMeans.h"
-#include "cuda/build/DeviceBuild.h"
+#include "cuda/build/IndexBuilder.h"
 #include "runtime/IndexTesting.h"
 #include "runtime/MissingData.h"
 #include "vectors/Elements.h"

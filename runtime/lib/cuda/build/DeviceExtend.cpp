@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AdaptiveCenters.h"
-#include "Builder.h"
+#include "ListsBuilder.h"
 #include "ListsOnDevice.h"
 #include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/coarse/Coarse.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AdaptiveCenters.h"
-#include "DeviceBuild.h"
+#include "IndexBuilder.h"
 #include "ListsOnDevice.h"
 #include "ivf_flat/NewRows.h"
 

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceBuild.h"
+#include "IndexBuilder.h"
 
 #include "ListsOnDevice.h"
 #include "annudf/Support/ArgumentError.h"

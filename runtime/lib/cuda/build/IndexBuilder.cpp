@@ -1,4 +1,4 @@
-//===- DeviceBuild.cpp - Building an index where its rows are -------------===//
+//===- IndexBuilder.cpp - Building an index where its rows are -------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceBuild.h"
+#include "IndexBuilder.h"
 
-#include "Builder.h"
+#include "ListsBuilder.h"
 #include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/support/Clock.h"
 #include "cuda/driver/CallerMemory.h"
@@ -23,7 +23,7 @@ namespace annudf::runtime::cuda {
 namespace {
 
 /// What is the same wherever the rows are.
-BuiltIndex finish(Builder &builder, const MatrixView &base,
+BuiltIndex finish(ListsBuilder &builder, const MatrixView &base,
                   std::chrono::steady_clock::time_point start, BuildStats &stats) {
   std::vector<float> centers = builder.train();
   checkCenters(centers, base.dims);
@@ -78,7 +78,7 @@ BuiltIndex IndexBuilder::build(const IndexParams &given, const MatrixView &base,
 BuiltIndex IndexBuilder::buildThere(const IndexParams &params, const MatrixView &base,
                                     CUstream stream, const Progress &progress, BuildStats &stats) {
   auto start = std::chrono::steady_clock::now();
-  Builder builder(context_, kernels_, params, base, nullptr, stream, progress);
+  ListsBuilder builder(context_, kernels_, params, base, nullptr, stream, progress);
   builder.checkFinite();
   checkEnough(base, params.nLists);
   return finish(builder, base, start, stats);
@@ -112,7 +112,7 @@ BuiltIndex IndexBuilder::buildFromHost(const IndexParams &given, const MatrixVie
   }
   checkOnHost(base, params, progress);
   const FromHost from = {pieces, plan};
-  Builder builder(context_, kernels_, params, base, &from, stream.get(), progress);
+  ListsBuilder builder(context_, kernels_, params, base, &from, stream.get(), progress);
   return finish(builder, base, start, stats);
 }
 

@@ -1,4 +1,4 @@
-//===- Builder.h - One build on a device ------------------------*- C++ -*-===//
+//===- ListsBuilder.h - One build on a device ------------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILD_BUILDER_H
-#define ANNUDF_RUNTIME_LIB_CUDA_BUILD_BUILDER_H
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILD_LISTSBUILDER_H
+#define ANNUDF_RUNTIME_LIB_CUDA_BUILD_LISTSBUILDER_H
 
 #include "BuildKernels.h"
-#include "DeviceBuild.h"
+#include "IndexBuilder.h"
 #include "coarse/Balance.h"
 #include "coarse/KMeans.h"
 
@@ -31,13 +31,13 @@ struct FromHost {
 };
 
 /// One build, from rows to lists.
-class Builder {
+class ListsBuilder {
 public:
   /// \param fromHost  null where the base is on the device.
-  Builder(const std::shared_ptr<const Context> &context,
-          const std::shared_ptr<const BuildKernels> &kernels, const IndexParams &params,
-          const MatrixView &base, const FromHost *fromHost, CUstream stream,
-          const Progress &progress)
+  ListsBuilder(const std::shared_ptr<const Context> &context,
+               const std::shared_ptr<const BuildKernels> &kernels, const IndexParams &params,
+               const MatrixView &base, const FromHost *fromHost, CUstream stream,
+               const Progress &progress)
       : context_(context), kept_(kernels), kernels_(*kernels), params_(params), base_(base),
         fromHost_(fromHost), stream_(stream), launcher_(*context, stream), progress_(progress),
         rows_(uint64_t(base.rows)), lists_(params.nLists), dims_(uint32_t(base.dims)),
@@ -94,4 +94,4 @@ private:
 
 } // namespace annudf::runtime::cuda
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_BUILD_BUILDER_H
+#endif // ANNUDF_RUNTIME_LIB_CUDA_BUILD_LISTSBUILDER_H

@@ -1,4 +1,4 @@
-//===- Builder.cpp - One build on a device --------------------------------===//
+//===- ListsBuilder.cpp - One build on a device --------------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Builder.h"
+#include "ListsBuilder.h"
 
 #include "AdaptiveCenters.h"
 #include "ListsOnDevice.h"
@@ -40,13 +40,13 @@ Progress partOf(const Progress &progress, double from, double share) {
   };
 }
 
-void Builder::checkFinite() {
+void ListsBuilder::checkFinite() {
   const NaNs nans = params_.missingValues ? NaNs::Missing : NaNs::Refused;
   if (const auto found = firstNotFinite(context_, kernels_, base_, nans, stream_))
     checkBase({found->bytes.data(), 1, base_.dims, base_.element}, params_, found->row);
 }
 
-void Builder::findFill() {
+void ListsBuilder::findFill() {
   if (!params_.missingValues)
     return;
   fill_ = fromHost_ ? runtime::meansOfPresent(base_, params_.threads)
@@ -54,8 +54,8 @@ void Builder::findFill() {
   by_.setFill(fill_);
 }
 
-void Builder::average(uint64_t rows, uint64_t order, uint64_t starts, const uint32_t *startsOnHost,
-                      uint32_t segments, uint64_t to) {
+void ListsBuilder::average(uint64_t rows, uint64_t order, uint64_t starts,
+                           const uint32_t *startsOnHost, uint32_t segments, uint64_t to) {
   std::vector<uint32_t> chunks(uint64_t(segments) + 1);
   for (uint32_t s = 0; s < segments; ++s)
     chunks[s + 1] =
@@ -74,7 +74,7 @@ void Builder::average(uint64_t rows, uint64_t order, uint64_t starts, const uint
 }
 
 /// Distinct rows of the sample.
-void Builder::start(const Buffer &sample, uint64_t rows, Random &random) {
+void ListsBuilder::start(const Buffer &sample, uint64_t rows, Random &random) {
   std::vector<uint32_t> chosen;
   for (const int64_t row : distinctRows(int64_t(rows), lists_, random))
     chosen.push_back(uint32_t(row));
@@ -87,7 +87,7 @@ void Builder::start(const Buffer &sample, uint64_t rows, Random &random) {
     by_.normalise(by_.centers().device(), lists_);
 }
 
-void Builder::balance(Balance &balance, uint32_t round, const uint32_t *starts) {
+void ListsBuilder::balance(Balance &balance, uint32_t round, const uint32_t *starts) {
   const uint64_t bytes = uint64_t(lists_) * stride_ * 4;
   if (!pinned_)
     pinned_ = std::make_unique<Buffer>(context_, bytes, Buffer::Kind::Pinned);
@@ -101,9 +101,9 @@ void Builder::balance(Balance &balance, uint32_t round, const uint32_t *starts) 
     ANNUDF_CUDA(cuMemcpyHtoDAsync, by_.centers().device(), pinned_->host(), bytes, stream_);
 }
 
-void Builder::send(uint64_t count, const PinnedPieces::Fill &fill,
-                   const std::function<void(uint64_t first, uint64_t count)> &use,
-                   const Progress &progress, const char *stage) {
+void ListsBuilder::send(uint64_t count, const PinnedPieces::Fill &fill,
+                        const std::function<void(uint64_t first, uint64_t count)> &use,
+                        const Progress &progress, const char *stage) {
   if (!raw_)
     raw_ = std::make_unique<Buffer>(context_, fromHost_->plan.pieceRows * bytes_);
   fromHost_->pieces.send(
@@ -116,7 +116,7 @@ void Builder::send(uint64_t count, const PinnedPieces::Fill &fill,
 }
 
 /// The rows to train on, as floats.
-void Builder::sample(const std::vector<uint32_t> &chosen) {
+void ListsBuilder::sample(const std::vector<uint32_t> &chosen) {
   if (!fromHost_) {
     Buffer numbers(context_, chosen.size() * 4);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, numbers.device(), chosen.data(), numbers.size(), stream_);
@@ -139,7 +139,7 @@ void Builder::sample(const std::vector<uint32_t> &chosen) {
       partOf(progress_, 0, 0), "train");
 }
 
-std::vector<float> Builder::train() {
+std::vector<float> ListsBuilder::train() {
   const KMeansParams params = {
       lists_,       params_.metric, params_.kmeansIterations, params_.kmeansTrainsetFraction,
       params_.seed, params_.threads};
@@ -197,8 +197,8 @@ std::vector<float> Builder::train() {
   return centers;
 }
 
-void Builder::assignAll(const Progress &progress,
-                        const std::function<void(uint64_t first, uint64_t count)> &use) {
+void ListsBuilder::assignAll(const Progress &progress,
+                             const std::function<void(uint64_t first, uint64_t count)> &use) {
   const auto *data = static_cast<const std::byte *>(base_.data);
   send(
       rows_,
@@ -209,7 +209,7 @@ void Builder::assignAll(const Progress &progress,
 }
 
 /// The list of each row in host memory, for the host.
-std::vector<uint32_t> Builder::listsOfRows() {
+std::vector<uint32_t> ListsBuilder::listsOfRows() {
   std::vector<uint32_t> lists(rows_);
   if (lists_ == 1)
     return lists;
@@ -237,7 +237,7 @@ std::vector<uint32_t> Builder::listsOfRows() {
 }
 
 /// Rows in host memory, once more, to their places.
-void Builder::place(SortedRows &sorted, const DeviceIndex &to) {
+void ListsBuilder::place(SortedRows &sorted, const DeviceIndex &to) {
   const annudf_device_index &args = to.args();
   ANNUDF_CUDA(cuMemsetD8Async, args.rows, 0, to.groups() * args.chunks * kGroupRows * 16, stream_);
   ANNUDF_CUDA(cuMemsetD8Async, args.ids, 0xFF, to.groups() * kGroupRows * 8, stream_);
@@ -249,7 +249,7 @@ void Builder::place(SortedRows &sorted, const DeviceIndex &to) {
   });
 }
 
-BuiltIndex Builder::add(std::vector<float> centers) {
+BuiltIndex ListsBuilder::add(std::vector<float> centers) {
   IndexParts parts = {base_.element,  base_.dims,      0,
                       params_.metric, params_.threads, std::move(centers),
                       nullptr,        fill_,           params_.adaptiveCenters};

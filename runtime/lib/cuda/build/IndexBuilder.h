@@ -1,4 +1,4 @@
-//===- DeviceBuild.h - Building an index where its rows are -----*- C++ -*-===//
+//===- IndexBuilder.h - Building an index where its rows are -----*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILD_DEVICEBUILD_H
-#define ANNUDF_RUNTIME_LIB_CUDA_BUILD_DEVICEBUILD_H
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILD_INDEXBUILDER_H
+#define ANNUDF_RUNTIME_LIB_CUDA_BUILD_INDEXBUILDER_H
 
 #include "BuildKernels.h"
 #include "cuda/resident/DeviceIndex.h"
@@ -83,4 +83,4 @@ private:
 
 } // namespace annudf::runtime::cuda
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_BUILD_DEVICEBUILD_H
+#endif // ANNUDF_RUNTIME_LIB_CUDA_BUILD_INDEXBUILDER_H
