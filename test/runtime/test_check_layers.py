@@ -70,7 +70,7 @@ class CheckLayers(unittest.TestCase):
     def test_a_folder_that_no_line_names(self):
         path = self.root / "runtime/lib/cuda/attic/New.h"
         path.parent.mkdir()
-        path.write_text('#include "cuda/CudaBackend.h"\n', encoding="utf-8")
+        path.write_text('#include "cuda/DeviceBackend.h"\n', encoding="utf-8")
         faults, _ = check(self.root)
         shutil.rmtree(path.parent)
         self.assertEqual(len(faults), 1)

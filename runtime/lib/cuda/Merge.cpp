@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaBackend.h"
+#include "DeviceBackend.h"
 
 #include "cuda/driver/Launcher.h"
 
 namespace annudf::runtime::cuda {
 
-void Implementation::mergeParts(const PartialResults &from, int64_t k, int64_t *ids,
-                                float *distances, void *stream) {
+void DeviceBackend::mergeParts(const PartialResults &from, int64_t k, int64_t *ids,
+                               float *distances, void *stream) {
   checkMerge(from, k);
   if (from.queries == 0)
     return;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaBackend.h"
+#include "DeviceBackend.h"
 
 #include "annudf/runtime/engine/ProbedRows.h"
 
@@ -17,9 +17,9 @@
 namespace annudf::runtime::cuda {
 
 /// Batches, rows in half precision and links of one search.
-class Implementation::DeviceResources final : public Resources {
+class DeviceBackend::DeviceResources final : public Resources {
 public:
-  DeviceResources(Implementation &backend, const RowStore &index, const DeviceIndex &copy,
+  DeviceResources(DeviceBackend &backend, const RowStore &index, const DeviceIndex &copy,
                   const MetricView &metric, const BoundCaptures &captures,
                   const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                   SearchStats &stats)
@@ -109,7 +109,7 @@ private:
         double(total) * double(copy.mostGroups(work.probes)) * kGroupRows, stats);
   }
 
-  Implementation &backend;
+  DeviceBackend &backend;
   const RowStore &index;
   const DeviceIndex &copy;
   const MetricView &metric;
@@ -141,8 +141,8 @@ void checkFits(const DeviceIndex &index, const Context &context) {
 
 } // namespace
 
-std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &candidates,
-                                                          int64_t queries) const {
+std::shared_ptr<const Buffer> DeviceBackend::uploadLists(const Candidates &candidates,
+                                                         int64_t queries) const {
   const auto *given = std::get_if<Given>(&candidates);
   if (!given)
     return nullptr;
@@ -154,10 +154,10 @@ std::shared_ptr<const Buffer> Implementation::uploadLists(const Candidates &cand
   return table;
 }
 
-Implementation::Ready Implementation::prepare(const RowStore &index, const MetricView &metric,
-                                              const StoreCaptures &ofStore,
-                                              const MatrixView &queries, const Wanted &wanted,
-                                              const SearchParams &params, SearchStats &stats) {
+DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricView &metric,
+                                            const StoreCaptures &ofStore, const MatrixView &queries,
+                                            const Wanted &wanted, const SearchParams &params,
+                                            SearchStats &stats) {
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage,
                 "every distance to " + std::to_string(wanted.columns) +

@@ -1,4 +1,4 @@
-//===- CudaBackend.h - The backend of one device ----------------*- C++ -*-===//
+//===- DeviceBackend.h - The backend of one device ----------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
-#define ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICEBACKEND_H
+#define ANNUDF_RUNTIME_LIB_CUDA_DEVICEBACKEND_H
 
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Columns.h"
@@ -26,9 +26,9 @@
 
 namespace annudf::runtime::cuda {
 
-class Implementation final : public CudaBackend {
+class DeviceBackend final : public CudaBackend {
 public:
-  explicit Implementation(int device)
+  explicit DeviceBackend(int device)
       : context_(std::make_shared<Context>(device)), kernels_(context_), captures_(context_),
         filters_(context_), pool_(context_) {
     (void)linkerVersion(); // Without it no search can run: say so now.
@@ -167,4 +167,4 @@ private:
 
 } // namespace annudf::runtime::cuda
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
+#endif // ANNUDF_RUNTIME_LIB_CUDA_DEVICEBACKEND_H

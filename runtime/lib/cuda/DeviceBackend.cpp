@@ -1,4 +1,4 @@
-//===- CudaBackend.cpp - Searching on a GPU -------------------------------===//
+//===- DeviceBackend.cpp - Searching on a GPU -------------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaBackend.h"
+#include "DeviceBackend.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,8 +16,8 @@
 namespace annudf::runtime {
 namespace cuda {
 
-std::shared_ptr<DeviceIndex> Implementation::upload(const RowStore &index, const Progress &progress,
-                                                    SearchStats *stats) {
+std::shared_ptr<DeviceIndex> DeviceBackend::upload(const RowStore &index, const Progress &progress,
+                                                   SearchStats *stats) {
   for (;;) {
     bool made = false;
     try {
@@ -39,16 +39,16 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const RowStore &index, const
   }
 }
 
-Index Implementation::build(const IndexParams &params, const MatrixView &base, void *stream,
-                            const Progress &progress, BuildStats *stats) {
+Index DeviceBackend::build(const IndexParams &params, const MatrixView &base, void *stream,
+                           const Progress &progress, BuildStats *stats) {
   BuildStats local;
   BuiltIndex built = builder_.build(params, base, stream, progress, stats ? *stats : local);
   keep(built.index, built.copy);
   return std::move(built.index);
 }
 
-Index Implementation::buildFromHost(const IndexParams &params, const MatrixView &base,
-                                    const Progress &progress, BuildStats *stats) {
+Index DeviceBackend::buildFromHost(const IndexParams &params, const MatrixView &base,
+                                   const Progress &progress, BuildStats *stats) {
   BuildStats local;
   BuiltIndex built =
       builder_.buildFromHost(params, base, pieces_, progress, stats ? *stats : local);
@@ -56,8 +56,8 @@ Index Implementation::buildFromHost(const IndexParams &params, const MatrixView 
   return std::move(built.index);
 }
 
-Index Implementation::storeRows(const MatrixView &rows, const RowsPlace &at,
-                                const RowsParams &params, BuildStats *stats) {
+Index DeviceBackend::storeRows(const MatrixView &rows, const RowsPlace &at,
+                               const RowsParams &params, BuildStats *stats) {
   BuildStats local;
   BuildStats &cost = stats ? *stats : local;
   BuiltIndex built = at.onDevice ? builder_.rows(rows, params, at.stream, cost)
@@ -66,35 +66,35 @@ Index Implementation::storeRows(const MatrixView &rows, const RowsPlace &at,
   return std::move(built.index);
 }
 
-void Implementation::keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy) {
+void DeviceBackend::keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy) {
   bool made = false;
   if (copy)
     (void)copies_.get(index, context_->device(), [&] { return copy; }, made);
 }
 
-void Implementation::extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
-                            const Progress &progress) {
+void DeviceBackend::extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
+                           const Progress &progress) {
   keep(index, builder_.extend(index, rows, ids, stream, progress,
                               [&] { return upload(index, progress); }));
 }
 
-void Implementation::extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
-                                    const Progress &progress) {
+void DeviceBackend::extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
+                                   const Progress &progress) {
   keep(index, builder_.extendFromHost(index, rows, ids, pieces_, progress,
                                       [&] { return upload(index, progress); }));
 }
 
-int64_t Implementation::remove(Index &index, std::span<const int64_t> ids,
-                               const Progress &progress) {
+int64_t DeviceBackend::remove(Index &index, std::span<const int64_t> ids,
+                              const Progress &progress) {
   const IndexBuilder::Removed removed =
       builder_.remove(index, ids, progress, [&] { return upload(index, progress); });
   keep(index, removed.copy);
   return removed.rows;
 }
 
-void Implementation::run(const RowStore &index, const MetricView &metric,
-                         const BoundCaptures &captures, const MatrixView &queries,
-                         const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
+void DeviceBackend::run(const RowStore &index, const MetricView &metric,
+                        const BoundCaptures &captures, const MatrixView &queries,
+                        const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
@@ -174,10 +174,10 @@ void Implementation::run(const RowStore &index, const MetricView &metric,
   report.searchMs = msSince(start);
 }
 
-void Implementation::runDevice(const RowStore &index, const MetricView &metric,
-                               const BoundCaptures &captures, const MatrixView &queries,
-                               const Wanted &wanted, const SearchParams &params, void *stream,
-                               SearchStats *stats) {
+void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
+                              const BoundCaptures &captures, const MatrixView &queries,
+                              const Wanted &wanted, const SearchParams &params, void *stream,
+                              SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
@@ -259,27 +259,27 @@ uint64_t staged(int64_t columns) {
 
 } // namespace
 
-void Implementation::search(const RowStore &index, const MetricView &metric,
-                            const BoundCaptures &captures, const MatrixView &queries, int k,
-                            const SearchParams &params, int64_t *ids, float *distances,
-                            SearchStats *stats) {
+void DeviceBackend::search(const RowStore &index, const MetricView &metric,
+                           const BoundCaptures &captures, const MatrixView &queries, int k,
+                           const SearchParams &params, int64_t *ids, float *distances,
+                           SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   run(index, metric, captures, queries, {k, ids, distances, staged(k)}, params, stats);
 }
 
-void Implementation::searchDevice(const RowStore &index, const MetricView &metric,
-                                  const BoundCaptures &captures, const MatrixView &queries, int k,
-                                  const SearchParams &params, int64_t *ids, float *distances,
-                                  void *stream, SearchStats *stats) {
+void DeviceBackend::searchDevice(const RowStore &index, const MetricView &metric,
+                                 const BoundCaptures &captures, const MatrixView &queries, int k,
+                                 const SearchParams &params, int64_t *ids, float *distances,
+                                 void *stream, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   runDevice(index, metric, captures, queries, {k, ids, distances, kAnyNumber}, params, stream,
             stats);
 }
 
 std::unique_ptr<PreparedSearch>
-Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
-                              const BoundCaptures &captures, const MatrixView &queries, int k,
-                              const SearchParams &params, void *stream, SearchStats *stats) {
+DeviceBackend::prepareDevice(const RowStore &index, const MetricView &metric,
+                             const BoundCaptures &captures, const MatrixView &queries, int k,
+                             const SearchParams &params, void *stream, SearchStats *stats) {
   MatrixView shape = queries;
   shape.data = &shape; // Those of the runs come later: not looked at.
   checkSearch(index, metric, shape, k, params);
@@ -305,18 +305,18 @@ Implementation::prepareDevice(const RowStore &index, const MetricView &metric,
                                  params.firstQuery, on, params.countPairs});
 }
 
-void Implementation::distances(const RowStore &index, const MetricView &metric,
-                               const BoundCaptures &captures, const MatrixView &queries,
-                               const Progress &progress, float *distances, SearchStats *stats,
-                               int64_t firstQuery) {
+void DeviceBackend::distances(const RowStore &index, const MetricView &metric,
+                              const BoundCaptures &captures, const MatrixView &queries,
+                              const Progress &progress, float *distances, SearchStats *stats,
+                              int64_t firstQuery) {
   checkDistances(index, metric, queries, firstQuery);
   run(index, metric, captures, queries, {index.size(), nullptr, distances, staged(index.size())},
       {.progress = progress, .firstQuery = firstQuery}, stats);
 }
 
-void Implementation::distancesDevice(const RowStore &index, const MetricView &metric,
-                                     const BoundCaptures &captures, const MatrixView &queries,
-                                     float *distances, void *stream, SearchStats *stats) {
+void DeviceBackend::distancesDevice(const RowStore &index, const MetricView &metric,
+                                    const BoundCaptures &captures, const MatrixView &queries,
+                                    float *distances, void *stream, SearchStats *stats) {
   checkDistances(index, metric, queries);
   runDevice(index, metric, captures, queries, {index.size(), nullptr, distances, kAnyNumber}, {},
             stream, stats);
@@ -325,7 +325,7 @@ void Implementation::distancesDevice(const RowStore &index, const MetricView &me
 } // namespace cuda
 
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) {
-  return std::make_unique<cuda::Implementation>(device);
+  return std::make_unique<cuda::DeviceBackend>(device);
 }
 
 std::unique_ptr<Backend> makeCudaBackend(int device) { return makeCudaDeviceBackend(device); }
