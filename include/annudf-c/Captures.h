@@ -52,15 +52,23 @@ typedef struct annudf_capture_value {
   void *owner; /**< Handed to it. */
 } annudf_capture_value;
 
+struct annudf_ivf_flat_index;
+
 typedef struct annudf_captures_options {
   size_t size;              /**< sizeof(annudf_captures_options).                            */
   int32_t allow_non_finite; /**< Not 0: also inf and NaN.                                    */
+  /** Not NULL: for searches of this index, whose dims and rows take the place of those of the
+   * extents. A capture of extent `row` alone that is not among the values reads the column of its
+   * name (annudf-c/Columns.h), of its element type. The captures follow the index: after an extend
+   * or a remove they are for the rows that there are then. */
+  const struct annudf_ivf_flat_index *index;
 } annudf_captures_options;
 
 /** Values of all captures of a metric, checked and bound. */
 typedef struct annudf_captures annudf_captures;
 
 /** Binds a value to each capture that the metric declares.
+ * \param extents  may be NULL with an index, if no capture has extent `query`.
  * \param values   may be NULL if there are none.
  * \param options  may be NULL.
  * Host values are copied unless `release` is set, and converted once where every entry converts

@@ -43,15 +43,6 @@ typedef struct annudf_column {
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_index *index,
                                                           size_t number, annudf_column *column);
 
-/** As annudf_captures_bind, for searches of this index: a capture of extent `row` alone that is not
- * among the values reads the column of its name, of its element type. The captures follow the
- * index: after an extend or a remove they are for the rows that there are then.
- * \param queries  extent `query`; 0 if no capture has it. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_captures_bind_index(const annudf_artifact *artifact, const annudf_ivf_flat_index *index,
-                           int64_t queries, const annudf_capture_value *values, size_t count,
-                           const annudf_captures_options *options, annudf_captures **captures);
-
 #ifdef __cplusplus
 } // extern "C"
 #endif

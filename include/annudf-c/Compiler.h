@@ -165,12 +165,17 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_compile_cuda_source(
  * Writes at most `capacity`, returns how many there are; `archs` may be NULL if it is 0. */
 ANNUDF_CAPI_EXPORTED size_t annudf_supported_archs(int32_t *archs, size_t capacity);
 
-/** Version and path of the libNVVM that is used; ANNUDF_ENVIRONMENT, naming the
- * places that were looked at, if there is none. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_describe_libnvvm(annudf_buffer **text);
+/** Libraries of the CUDA toolkit that compile. */
+typedef enum annudf_cuda_compiler ANNUDF_ENUM_TYPE {
+  ANNUDF_CUDA_LIBNVVM = 0,
+  ANNUDF_CUDA_NVRTC = 1 /**< Only CUDA source needs it. */
+} annudf_cuda_compiler;
 
-/** The same for NVRTC, which only CUDA source needs. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_describe_nvrtc(annudf_buffer **text);
+/** Version and path of the library that is used; ANNUDF_ENVIRONMENT, naming the
+ * places that were looked at, if there is none.
+ * \param which  enum annudf_cuda_compiler. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_describe_cuda_compiler(int32_t which,
+                                                                 annudf_buffer **text);
 
 /** Version of the LLVM inside, "22.1.8". */
 ANNUDF_CAPI_EXPORTED const char *annudf_llvm_version(void);

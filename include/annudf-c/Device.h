@@ -25,15 +25,13 @@ extern "C" {
 
 typedef struct annudf_backend annudf_backend;
 
-/** Searches on the host.
- * \param threads  0: all cores.
- * ANNUDF_ENVIRONMENT where annudf was built without LLVM. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cpu(int32_t threads,
-                                                             annudf_backend **backend);
-/** Searches on a GPU, in its primary context.
- * ANNUDF_ENVIRONMENT naming what is missing: driver, device, nvJitLink, or CUDA in this build. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cuda(int32_t device,
-                                                              annudf_backend **backend);
+/** Searches on the host, or on a GPU in its primary context.
+ * \param place    its memory and device say where; its stream is not read. NULL: the host.
+ * \param threads  of searches on the host, 0: all cores. 0 for a GPU.
+ * ANNUDF_ENVIRONMENT naming what is missing: LLVM in this build for the host; driver, device,
+ * nvJitLink, or CUDA in this build for a GPU. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create(const annudf_place *place, int32_t threads,
+                                                         annudf_backend **backend);
 /** What a backend is. */
 typedef struct annudf_backend_info {
   size_t size;             /**< Of this struct in the library.                                  */

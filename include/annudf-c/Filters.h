@@ -36,21 +36,25 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_from_bytes(const uint8_t *bytes
 
 typedef enum annudf_filter_join ANNUDF_ENUM_TYPE {
   ANNUDF_FILTER_AND = 0, /**< Rows that pass both.   */
-  ANNUDF_FILTER_OR = 1   /**< Rows that pass either. */
+  ANNUDF_FILTER_OR = 1,  /**< Rows that pass either. */
+  ANNUDF_FILTER_NOT = 2  /**< Rows that do not pass `a`; `b` is NULL. */
 } annudf_filter_join;
 
-/** One filter of two. \param how  enum annudf_filter_join.
+/** One filter of two, or of one. \param how  enum annudf_filter_join.
  * ANNUDF_USAGE for filters of different sizes. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a,
                                                          const annudf_filter *b,
                                                          annudf_filter **filter);
-/** Rows that do not pass this one. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_filter_not(const annudf_filter *a,
-                                                     annudf_filter **filter);
 
-/** Ids that it says something of, and how many of them pass; 0 for NULL. */
-ANNUDF_CAPI_EXPORTED int64_t annudf_filter_bits(const annudf_filter *filter);
-ANNUDF_CAPI_EXPORTED int64_t annudf_filter_count(const annudf_filter *filter);
+/** What a filter is. */
+typedef struct annudf_filter_info {
+  size_t size;   /**< Of this struct in the library.     */
+  int64_t bits;  /**< Ids that it says something of.     */
+  int64_t count; /**< How many of them pass.             */
+} annudf_filter_info;
+
+/** NULL for NULL. */
+ANNUDF_CAPI_EXPORTED const annudf_filter_info *annudf_filter_get(const annudf_filter *filter);
 
 /** Searches that were enqueued with it go on. */
 ANNUDF_CAPI_EXPORTED void annudf_filter_destroy(annudf_filter *filter);

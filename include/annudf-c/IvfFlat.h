@@ -418,24 +418,19 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_tune_n_probes(
 /** Makes the kernels of metric and element type, so that no search waits for them. On a GPU these
  * are kept in the cache on disk, as those that a search makes are: ANNUDF_CACHE_DIR, by default
  * ~/.cache/annudf, of ANNUDF_CACHE_MAX_BYTES at most, or none with ANNUDF_CACHE_DISABLE=1.
+ * \param backend  whose searches they are for. NULL: they are for GPUs of an architecture and left
+ * in that cache, so that no process on a machine that has such a GPU and this folder waits for
+ * them; it needs no GPU.
  * \param element  enum annudf_element.
- * \param stats    may be NULL. */
+ * \param arch     90 for compute capability 9.0; 0 with a backend.
+ * \param stats    may be NULL.
+ * Without a backend: ANNUDF_INPUT if the artifact has no code for it, or no kernel runs on it;
+ * ANNUDF_ENVIRONMENT without nvJitLink, without the CUDA backend, or where the cache is off, no use
+ * or holds fewer bytes than they take, saying why. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_precompile(annudf_backend *backend,
                                                               const annudf_artifact *artifact,
-                                                              int32_t element,
+                                                              int32_t element, int32_t arch,
                                                               annudf_ivf_flat_search_stats *stats);
-
-/** Leaves the kernels for GPUs of an architecture in the cache on disk, so that no process on a
- * machine that has such a GPU and this folder waits for them. Needs no GPU.
- * \param element  enum annudf_element.
- * \param arch     90 for compute capability 9.0.
- * \param stats    may be NULL.
- * ANNUDF_INPUT if the artifact has no code for it, or no kernel runs on it; ANNUDF_ENVIRONMENT
- * without nvJitLink, without the CUDA backend, or where the cache is off, no use or holds fewer
- * bytes than they take, saying why. */
-ANNUDF_CAPI_EXPORTED annudf_status
-annudf_ivf_flat_precompile_for(const annudf_artifact *artifact, int32_t element, int32_t arch,
-                               annudf_ivf_flat_search_stats *stats);
 
 #ifdef __cplusplus
 } // extern "C"

@@ -8,9 +8,12 @@
 
 #include "Handles.h"
 
+#include "annudf/runtime/engine/Columns.h"
+
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 using namespace annudf;
@@ -37,7 +40,7 @@ runtime::CaptureValue capi::toValue(const Call &call, const annudf_capture_value
     call.refuse(who + "shape is NULL");
   if (value.bytes != 0 && !value.data)
     call.refuse(who + "data is NULL");
-  const bool onDevice = isOnDevice(call, value.place, subject);
+  const bool onDevice = isOnDevice(call, value.place, subject + ".place");
   if (value.place.stream != 0)
     call.refuse(who + "place.stream is " + std::to_string(value.place.stream) +
                 "; a search reads captures on the stream of its queries, so set it to 0");
@@ -85,14 +88,15 @@ std::map<std::string, runtime::CaptureValue> capi::toValues(const Call &call,
   return named;
 }
 
-static runtime::CaptureExtents toExtents(const Call &call, const annudf_extents *extents) {
-  call.refuseNull(extents, "extents");
-  const annudf_extents given =
-      copyOptions(extents, offsetof(annudf_extents, queries) + sizeof(int64_t), "annudf_extents");
+static int64_t queriesOf(const annudf_extents &given) {
+  return checkRange("queries", given.queries, 0, std::numeric_limits<int64_t>::max());
+}
+
+static runtime::CaptureExtents toExtents(const annudf_extents &given) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   return {
       static_cast<int32_t>(checkRange("dims", given.dims, 1, std::numeric_limits<int32_t>::max())),
-      checkRange("rows", given.rows, 0, kMost), checkRange("queries", given.queries, 0, kMost)};
+      checkRange("rows", given.rows, 0, kMost), queriesOf(given)};
 }
 
 annudf_status annudf_captures_bind(const annudf_artifact *artifact, const annudf_extents *extents,
@@ -103,12 +107,28 @@ annudf_status annudf_captures_bind(const annudf_artifact *artifact, const annudf
     const auto bound = toValues(call, values, count, "capture");
     call.refuseNull(artifact, "artifact");
     call.refuseNull(captures, "captures");
-    const runtime::CaptureExtents bindFor = toExtents(call, extents);
     const annudf_captures_options chosen =
         copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
                     "annudf_captures_options");
+    if (!chosen.index)
+      call.refuseNull(extents, "extents");
+    const annudf_extents given =
+        copyOptions(extents, offsetof(annudf_extents, queries) + sizeof(int64_t), "annudf_extents");
+    std::optional<IndexUse> use;
+    std::optional<runtime::ColumnTypes> columns;
+    runtime::CaptureExtents bindFor;
+    if (chosen.index) {
+      const int64_t queries = queriesOf(given);
+      use.emplace(call, *chosen.index, IndexUse::Kind::Shared);
+      const runtime::Index &index = chosen.index->value;
+      columns = runtime::columnTypes(index);
+      bindFor = {index.dims(), index.rowExtent(), queries};
+    } else {
+      bindFor = toExtents(given);
+    }
     *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
-        artifact->value.manifest, bindFor, bound, chosen.allow_non_finite != 0)};
+        artifact->value.manifest, bindFor, bound, chosen.allow_non_finite != 0,
+        columns ? &*columns : nullptr)};
   });
 }
 

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <limits>
 
 using namespace annudf;
 using namespace annudf::capi;
@@ -46,28 +45,5 @@ annudf_status annudf_ivf_flat_column(const annudf_ivf_flat_index *index, size_t 
     std::snprintf(column->name, sizeof column->name, "%s", one.name.c_str());
     std::snprintf(column->dtype, sizeof column->dtype, "%s",
                   one.element == ANNUDF_CAPTURE_I1 ? "b1" : toString(one.element));
-  });
-}
-
-annudf_status annudf_captures_bind_index(const annudf_artifact *artifact,
-                                         const annudf_ivf_flat_index *index, int64_t queries,
-                                         const annudf_capture_value *values, size_t count,
-                                         const annudf_captures_options *options,
-                                         annudf_captures **captures) {
-  return guard(__func__, [&](Call call) {
-    const auto bound = toValues(call, values, count, "capture");
-    call.refuseNull(artifact, "artifact");
-    call.refuseNull(index, "index");
-    call.refuseNull(captures, "captures");
-    const annudf_captures_options chosen =
-        copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
-                    "annudf_captures_options");
-    checkRange("queries", queries, 0, std::numeric_limits<int64_t>::max());
-    const IndexUse use(call, *index, IndexUse::Kind::Shared);
-    const runtime::Index &of = index->value;
-    const runtime::ColumnTypes columns = runtime::columnTypes(of);
-    *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
-        artifact->value.manifest, {of.dims(), of.rowExtent(), queries}, bound,
-        chosen.allow_non_finite != 0, &columns)};
   });
 }

@@ -247,16 +247,6 @@ annudf_status annudf_compile_cuda_source(const char *source, size_t size, const 
   });
 }
 
-annudf_status annudf_describe_nvrtc(annudf_buffer **text) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(text, "text");
-    std::string searched, found = describeNvrtc(&searched);
-    if (found.empty())
-      throw Error(ErrorKind::Environment, searched);
-    *text = makeBuffer(std::move(found));
-  });
-}
-
 size_t annudf_supported_archs(int32_t *archs, size_t capacity) {
   const std::vector<int> &known = supportedArchs();
   for (size_t i = 0; archs && i < std::min(capacity, known.size()); ++i)
@@ -264,10 +254,14 @@ size_t annudf_supported_archs(int32_t *archs, size_t capacity) {
   return known.size();
 }
 
-annudf_status annudf_describe_libnvvm(annudf_buffer **text) {
+annudf_status annudf_describe_cuda_compiler(int32_t which, annudf_buffer **text) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(text, "text");
-    std::string searched, found = describeLibNvvm(&searched);
+    if (which != ANNUDF_CUDA_LIBNVVM && which != ANNUDF_CUDA_NVRTC)
+      call.refuse("which is " + std::to_string(which) +
+                  "; use a value of enum annudf_cuda_compiler");
+    const auto describe = which == ANNUDF_CUDA_LIBNVVM ? describeLibNvvm : describeNvrtc;
+    std::string searched, found = describe(&searched);
     if (found.empty())
       throw Error(ErrorKind::Environment, searched);
     *text = makeBuffer(std::move(found));

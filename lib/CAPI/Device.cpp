@@ -29,17 +29,18 @@ static annudf_backend *makeBackend(std::shared_ptr<runtime::Backend> value,
   return made;
 }
 
-annudf_status annudf_backend_create_cpu(int32_t threads, annudf_backend **backend) {
+annudf_status annudf_backend_create(const annudf_place *place, int32_t threads,
+                                    annudf_backend **backend) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(backend, "backend");
-    *backend = makeBackend(runtime::makeCpuBackend(threads), nullptr);
-  });
-}
-
-annudf_status annudf_backend_create_cuda(int32_t device, annudf_backend **backend) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(backend, "backend");
-    auto made = runtime::makeCudaDeviceBackend(device);
+    if (!place || !isOnDevice(call, *place, "place")) {
+      *backend = makeBackend(runtime::makeCpuBackend(threads), nullptr);
+      return;
+    }
+    if (threads != 0)
+      call.refuse("threads is " + std::to_string(threads) +
+                  ", but place is memory of a CUDA device; set it to 0");
+    auto made = runtime::makeCudaDeviceBackend(place->device);
     runtime::CudaBackend *cuda = made.get();
     *backend = makeBackend(std::move(made), cuda);
   });

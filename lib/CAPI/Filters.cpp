@@ -48,8 +48,14 @@ annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const a
                                     annudf_filter **filter) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(a, "a");
-    call.refuseNull(b, "b");
     call.refuseNull(filter, "filter");
+    if (how == ANNUDF_FILTER_NOT) {
+      if (b)
+        call.refuse("b is a filter, but how is ANNUDF_FILTER_NOT; give NULL");
+      give(filter, a->value->inverted());
+      return;
+    }
+    call.refuseNull(b, "b");
     if (how != ANNUDF_FILTER_AND && how != ANNUDF_FILTER_OR)
       call.refuse("how is " + std::to_string(how) + "; use a value of enum annudf_filter_join");
     const auto join =
@@ -58,20 +64,8 @@ annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const a
   });
 }
 
-annudf_status annudf_filter_not(const annudf_filter *a, annudf_filter **filter) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(a, "a");
-    call.refuseNull(filter, "filter");
-    give(filter, a->value->inverted());
-  });
-}
-
-int64_t annudf_filter_bits(const annudf_filter *filter) {
-  return filter ? filter->value->bits() : 0;
-}
-
-int64_t annudf_filter_count(const annudf_filter *filter) {
-  return filter ? filter->value->count() : 0;
+const annudf_filter_info *annudf_filter_get(const annudf_filter *filter) {
+  return filter ? &filter->info : nullptr;
 }
 
 void annudf_filter_destroy(annudf_filter *filter) { delete filter; }

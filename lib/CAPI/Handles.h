@@ -46,8 +46,10 @@ struct annudf_captures {
 
 struct annudf_filter {
   explicit annudf_filter(annudf::runtime::RowFilter filter)
-      : value(std::make_shared<const annudf::runtime::RowFilter>(std::move(filter))) {}
+      : value(std::make_shared<const annudf::runtime::RowFilter>(std::move(filter))),
+        info{sizeof info, value->bits(), value->count()} {}
   std::shared_ptr<const annudf::runtime::RowFilter> value;
+  annudf_filter_info info;
 };
 
 struct annudf_backend {
@@ -110,7 +112,7 @@ private:
   const annudf_ivf_flat_index &index_;
 };
 
-/// \param what  the array, for messages.
+/// \param what  the place, for messages: "queries.place".
 /// \throws Error(Usage) for a place that is none.
 bool isOnDevice(const Call &call, const annudf_place &given, const std::string &what);
 

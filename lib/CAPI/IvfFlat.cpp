@@ -53,12 +53,11 @@ runtime::CudaBackend *capi::cudaOf(const annudf_backend *backend) {
 bool capi::isOnDevice(const Call &call, const annudf_place &given, const std::string &what) {
   if (given.memory == ANNUDF_MEMORY_CUDA)
     return true;
-  const std::string place = what + ".place.";
   if (given.memory != ANNUDF_MEMORY_HOST)
-    call.refuse(place + "memory is " + std::to_string(given.memory) +
+    call.refuse(what + ".memory is " + std::to_string(given.memory) +
                 "; use a value of enum annudf_memory");
   if (given.device != 0 || given.stream != 0)
-    call.refuse(place +
+    call.refuse(what + "." +
                 (given.device != 0 ? "device is " + std::to_string(given.device)
                                    : "stream is " + std::to_string(given.stream)) +
                 ", but memory is ANNUDF_MEMORY_HOST; set it to 0, or memory to ANNUDF_MEMORY_CUDA");
@@ -67,7 +66,7 @@ bool capi::isOnDevice(const Call &call, const annudf_place &given, const std::st
 
 Place capi::toPlace(const Call &call, const annudf_backend *backend, const annudf_place &given,
                     const char *what) {
-  if (!isOnDevice(call, given, what))
+  if (!isOnDevice(call, given, std::string(what) + ".place"))
     return {};
   const std::string where =
       std::string(what) + " is in memory of CUDA device " + std::to_string(given.device);
@@ -109,7 +108,7 @@ PlacedMatrix capi::toPlaced(const Call &call, const annudf_backend *backend,
 runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vectors,
                                    const char *what) {
   const annudf_vectors given = copyVectors(call, vectors, what);
-  if (isOnDevice(call, given.place, what))
+  if (isOnDevice(call, given.place, std::string(what) + ".place"))
     call.refuse(std::string(what) + " is in memory of CUDA device " +
                 std::to_string(given.place.device) + "; it must be in host memory");
   return viewOf(call, given, what);

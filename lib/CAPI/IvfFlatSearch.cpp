@@ -102,28 +102,24 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
 }
 
 annudf_status annudf_ivf_flat_precompile(annudf_backend *backend, const annudf_artifact *artifact,
-                                         int32_t element, annudf_ivf_flat_search_stats *stats) {
+                                         int32_t element, int32_t arch,
+                                         annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(backend, "backend");
+    if (backend && arch != 0)
+      call.refuse("arch is " + std::to_string(arch) +
+                  ", but the backend has one; set it to 0, or backend to NULL");
+    if (!backend && arch == 0)
+      call.refuse("backend is NULL and arch is 0; give one of them");
     call.refuseNull(artifact, "artifact");
     checkStats(call, stats);
     runtime::SearchStats cost;
     const std::string origin = originOf(*artifact);
-    backend->value->precompile({artifact->value, artifact->digest, origin},
-                               toElement(call, element), &cost);
-    give(stats, cost);
-  });
-}
-
-annudf_status annudf_ivf_flat_precompile_for(const annudf_artifact *artifact, int32_t element,
-                                             int32_t arch, annudf_ivf_flat_search_stats *stats) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(artifact, "artifact");
-    checkStats(call, stats);
-    runtime::SearchStats cost;
-    const std::string origin = originOf(*artifact);
-    runtime::precompileForCuda({artifact->value, artifact->digest, origin},
-                               toElement(call, element), arch, &cost);
+    const runtime::MetricView metric(artifact->value, artifact->digest, origin);
+    const annudf_element of = toElement(call, element);
+    if (backend)
+      backend->value->precompile(metric, of, &cost);
+    else
+      runtime::precompileForCuda(metric, of, arch, &cost);
     give(stats, cost);
   });
 }

@@ -85,8 +85,6 @@ annudf_status annudf_device_udf_to_artifact(const annudf_device_udf *,
 
 size_t annudf_supported_archs(int32_t *, size_t) { return 0; }
 
-annudf_status annudf_describe_libnvvm(annudf_buffer **) { return refuse(__func__); }
-
-annudf_status annudf_describe_nvrtc(annudf_buffer **) { return refuse(__func__); }
+annudf_status annudf_describe_cuda_compiler(int32_t, annudf_buffer **) { return refuse(__func__); }
 
 const char *annudf_llvm_version(void) { return ""; }

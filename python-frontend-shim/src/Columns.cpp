@@ -92,9 +92,10 @@ static Captures bindIndex(const Artifact &artifact, const Index &index, const Va
   const NamedValues list(values, /*handsOver=*/true);
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
-    const annudf_captures_options options = {sizeof options, allowNonFinite};
-    return annudf_captures_bind_index(artifact.handle.get(), index.handle.get(), queries,
-                                      list.data(), list.size(), &options, &captures);
+    const annudf_captures_options options = {sizeof options, allowNonFinite, index.handle.get()};
+    const annudf_extents extents = {sizeof extents, 0, 0, queries};
+    return annudf_captures_bind(artifact.handle.get(), &extents, list.data(), list.size(), &options,
+                                &captures);
   });
   return boundCaptures(status, captures);
 }

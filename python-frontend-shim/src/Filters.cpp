@@ -46,7 +46,9 @@ Filter either(const Filter &self, const Filter &other) {
 }
 
 Filter inverted(const Filter &self) {
-  return made([&](annudf_filter **filter) { return annudf_filter_not(self.handle.get(), filter); });
+  return made([&](annudf_filter **filter) {
+    return annudf_filter_combine(ANNUDF_FILTER_NOT, self.handle.get(), nullptr, filter);
+  });
 }
 
 } // namespace
@@ -62,10 +64,10 @@ void addFilters(nb::module_ &module) {
       .def("either", &either, "other"_a, "Rows that pass this or the other.")
       .def("inverted", &inverted, "Rows that do not pass this.")
       .def_prop_ro(
-          "bits", [](const Filter &self) { return annudf_filter_bits(self.handle.get()); },
+          "bits", [](const Filter &self) { return annudf_filter_get(self.handle.get())->bits; },
           "Ids that it says something of.")
       .def_prop_ro(
-          "count", [](const Filter &self) { return annudf_filter_count(self.handle.get()); },
+          "count", [](const Filter &self) { return annudf_filter_get(self.handle.get())->count; },
           "How many of them pass.");
 }
 

@@ -305,7 +305,7 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
   annudf_captures *captures = nullptr;
   const Outcome status = withoutGil([&] {
     const annudf_extents extents = {sizeof extents, dims, rows, queries};
-    const annudf_captures_options options = {sizeof options, allowNonFinite};
+    const annudf_captures_options options = {sizeof options, allowNonFinite, nullptr};
     return annudf_captures_bind(artifact.handle.get(), &extents, list.data(), list.size(), &options,
                                 &captures);
   });

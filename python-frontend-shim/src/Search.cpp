@@ -41,13 +41,15 @@ Backend makeBackend(Outcome status, annudf_backend *backend) {
 
 Backend makeCpu(int32_t threads) {
   annudf_backend *backend = nullptr;
-  const Outcome status = withoutGil([&] { return annudf_backend_create_cpu(threads, &backend); });
+  const Outcome status =
+      withoutGil([&] { return annudf_backend_create(nullptr, threads, &backend); });
   return makeBackend(status, backend);
 }
 
 Backend makeCuda(int32_t device) {
   annudf_backend *backend = nullptr;
-  const Outcome status = withoutGil([&] { return annudf_backend_create_cuda(device, &backend); });
+  const annudf_place place = {ANNUDF_MEMORY_CUDA, device, 0};
+  const Outcome status = withoutGil([&] { return annudf_backend_create(&place, 0, &backend); });
   return makeBackend(status, backend);
 }
 
@@ -214,7 +216,7 @@ annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &art
   const int32_t number = parseElement(element);
   annudf_ivf_flat_search_stats stats = emptyStats();
   const Outcome status = withoutGil([&] {
-    return annudf_ivf_flat_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
+    return annudf_ivf_flat_precompile(self.handle.get(), artifact.handle.get(), number, 0, &stats);
   });
   check(status);
   return stats;
@@ -224,8 +226,9 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
                                            int32_t arch) {
   const int32_t number = parseElement(element);
   annudf_ivf_flat_search_stats stats = emptyStats();
-  const Outcome status = withoutGil(
-      [&] { return annudf_ivf_flat_precompile_for(artifact.handle.get(), number, arch, &stats); });
+  const Outcome status = withoutGil([&] {
+    return annudf_ivf_flat_precompile(nullptr, artifact.handle.get(), number, arch, &stats);
+  });
   check(status);
   return stats;
 }
@@ -307,9 +310,9 @@ void wait(const Event &self) {
 }
 
 /// A text of the library, or why there is none.
-nb::object foundOrWhyNot(annudf_status (*describe)(annudf_buffer **), bool &found) {
+nb::object foundOrWhyNot(annudf_cuda_compiler which, bool &found) {
   annudf_buffer *text = nullptr;
-  found = withoutGil([&] { return describe(&text); }) == ANNUDF_OK;
+  found = withoutGil([&] { return annudf_describe_cuda_compiler(which, &text); }) == ANNUDF_OK;
   const BufferPtr owner(text);
   return found ? nb::object(toText(text)) : nb::object(nb::str(annudf_last_error()));
 }
@@ -324,8 +327,8 @@ nb::dict describeEnvironment() {
   for (size_t i = 0; i < info.device_count; ++i)
     devices.append(info.devices[i]);
   bool nvvmFound = false, nvrtcFound = false;
-  const nb::object nvvm = foundOrWhyNot(&annudf_describe_libnvvm, nvvmFound);
-  const nb::object nvrtc = foundOrWhyNot(&annudf_describe_nvrtc, nvrtcFound);
+  const nb::object nvvm = foundOrWhyNot(ANNUDF_CUDA_LIBNVVM, nvvmFound);
+  const nb::object nvrtc = foundOrWhyNot(ANNUDF_CUDA_NVRTC, nvrtcFound);
   nb::dict result;
   result["version"] = annudf_version();
   result["llvm"] = annudf_llvm_version();

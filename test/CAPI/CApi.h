@@ -59,7 +59,7 @@ inline std::string outcome(annudf_status status) {
 
 inline bool haveLibNvvm() {
   OwnedBuffer text;
-  return annudf_describe_libnvvm(&text) == ANNUDF_OK;
+  return annudf_describe_cuda_compiler(ANNUDF_CUDA_LIBNVVM, &text) == ANNUDF_OK;
 }
 
 /// A small metric: squared distances, with one capture a dimension.

@@ -174,7 +174,7 @@ TEST(CApiCompiler, MissingLibNvvmIsAWarningUnlessAskedFor) {
   EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, &list, &options)),
                        "environment: libNVVM of CUDA 13 not found; looked at /nowhere/"));
   EXPECT_EQ(annudf_diagnostics_count(list), 0u);
-  EXPECT_EQ(annudf_describe_libnvvm(&text), ANNUDF_ENVIRONMENT);
+  EXPECT_EQ(annudf_describe_cuda_compiler(ANNUDF_CUDA_LIBNVVM, &text), ANNUDF_ENVIRONMENT);
   unsetenv("ANNUDF_LIBNVVM");
 }
 
@@ -356,7 +356,11 @@ TEST(CApiCompiler, NullIsRefused) {
   EXPECT_EQ(outcome(annudf_diagnostics_get(list, 0, nullptr)),
             null("annudf_diagnostics_get", "diagnostic"));
   EXPECT_EQ(annudf_diagnostics_count(nullptr), 0u);
-  EXPECT_EQ(outcome(annudf_describe_libnvvm(nullptr)), null("annudf_describe_libnvvm", "text"));
+  EXPECT_EQ(outcome(annudf_describe_cuda_compiler(ANNUDF_CUDA_LIBNVVM, nullptr)),
+            null("annudf_describe_cuda_compiler", "text"));
+  EXPECT_EQ(outcome(annudf_describe_cuda_compiler(2, &code)),
+            "usage: annudf_describe_cuda_compiler: which is 2; use a value of enum "
+            "annudf_cuda_compiler");
 }
 
 std::string lowered(const std::string &target, annudf_lower_options options = {}) {

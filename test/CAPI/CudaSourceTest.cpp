@@ -118,7 +118,7 @@ class CApiCudaSource : public testing::Test {
 protected:
   void SetUp() override {
     OwnedBuffer found;
-    if (annudf_describe_nvrtc(&found) != ANNUDF_OK)
+    if (annudf_describe_cuda_compiler(ANNUDF_CUDA_NVRTC, &found) != ANNUDF_OK)
       GTEST_SKIP() << annudf_last_error();
   }
 };
@@ -393,7 +393,7 @@ TEST(CApiCudaSourceAlone, MissingLibraryNamesThePlaces) {
   EXPECT_TRUE(contains(messageOf(kUpdate),
                        "environment: NVRTC of CUDA 13 not found; looked at /nowhere/libnvrtc.so"));
   OwnedBuffer text;
-  EXPECT_EQ(annudf_describe_nvrtc(&text), ANNUDF_ENVIRONMENT);
+  EXPECT_EQ(annudf_describe_cuda_compiler(ANNUDF_CUDA_NVRTC, &text), ANNUDF_ENVIRONMENT);
   unsetenv("ANNUDF_LIBNVRTC");
 }
 
@@ -409,7 +409,8 @@ TEST(CApiCudaSourceAlone, NullAndSizesAreRefused) {
             "usage: annudf_compile_cuda_source: origin is NULL");
   EXPECT_EQ(outcome(annudf_compile_cuda_source("", 0, "o", nullptr, nullptr, nullptr)),
             "usage: annudf_compile_cuda_source: artifact is NULL");
-  EXPECT_EQ(outcome(annudf_describe_nvrtc(nullptr)), "usage: annudf_describe_nvrtc: text is NULL");
+  EXPECT_EQ(outcome(annudf_describe_cuda_compiler(ANNUDF_CUDA_NVRTC, nullptr)),
+            "usage: annudf_describe_cuda_compiler: text is NULL");
   EXPECT_TRUE(contains(messageOf(std::string("float\0", 6)),
                        "source has a NUL at byte 5; CUDA C++ has none"));
 }

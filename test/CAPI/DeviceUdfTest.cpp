@@ -136,13 +136,13 @@ std::string imported(const annudf_device_udf &udf, OwnedArtifact &artifact) {
   return outcome(annudf_device_udf_to_artifact(&udf, &options, &artifact, &diagnostics));
 }
 
-bool haveTool(annudf_status (*describe)(annudf_buffer **)) {
+bool haveTool(annudf_cuda_compiler which) {
   OwnedBuffer text;
-  return describe(&text) == ANNUDF_OK;
+  return annudf_describe_cuda_compiler(which, &text) == ANNUDF_OK;
 }
 
-#define ANNUDF_NEEDS(DESCRIBE)                                                                     \
-  if (!haveTool(DESCRIBE))                                                                         \
+#define ANNUDF_NEEDS(WHICH)                                                                        \
+  if (!haveTool(WHICH))                                                                            \
   GTEST_SKIP() << "no CUDA toolkit"
 
 } // namespace
@@ -290,7 +290,7 @@ TEST(DeviceUdf, HostileDescriptors) {
 }
 
 TEST(DeviceUdf, FromAnArtifact) {
-  ANNUDF_NEEDS(annudf_describe_libnvvm);
+  ANNUDF_NEEDS(ANNUDF_CUDA_LIBNVVM);
   OwnedArtifact artifact;
   compileText(kWeighted, artifact);
   Descriptor given;
@@ -327,7 +327,7 @@ TEST(DeviceUdf, FromAnArtifact) {
 }
 
 TEST(DeviceUdf, CapturesAreThoseOfTheMetric) {
-  ANNUDF_NEEDS(annudf_describe_libnvvm);
+  ANNUDF_NEEDS(ANNUDF_CUDA_LIBNVVM);
   OwnedArtifact artifact;
   compileText(kWeighted, artifact);
   Descriptor given;
@@ -359,8 +359,8 @@ TEST(DeviceUdf, CapturesAreThoseOfTheMetric) {
 }
 
 TEST(DeviceUdf, ThereAndBack) {
-  ANNUDF_NEEDS(annudf_describe_libnvvm);
-  ANNUDF_NEEDS(annudf_describe_nvrtc);
+  ANNUDF_NEEDS(ANNUDF_CUDA_LIBNVVM);
+  ANNUDF_NEEDS(ANNUDF_CUDA_NVRTC);
   OwnedArtifact artifact, back;
   compileText(kWeighted, artifact);
   Descriptor given;
@@ -399,7 +399,7 @@ TEST(DeviceUdf, ThereAndBack) {
 }
 
 TEST(DeviceUdf, SourceBecomesAnArtifact) {
-  ANNUDF_NEEDS(annudf_describe_nvrtc);
+  ANNUDF_NEEDS(ANNUDF_CUDA_NVRTC);
   OwnedArtifact artifact;
   ASSERT_EQ(imported(Descriptor(kSource, ANNUDF_DEVICE_UDF_CUDA_SOURCE, 0).udf, artifact), "ok");
   EXPECT_FALSE(annudf_artifact_get(artifact)->verified_rules);
@@ -420,7 +420,7 @@ TEST(DeviceUdf, SourceBecomesAnArtifact) {
 }
 
 TEST(DeviceUdf, CapturesOfSourceInTheFormOfCuvs) {
-  ANNUDF_NEEDS(annudf_describe_nvrtc);
+  ANNUDF_NEEDS(ANNUDF_CUDA_NVRTC);
   const std::string source =
       "template <typename T, typename AccT, int Veclen>\n"
       "__device__ void compute_dist_udf_impl(AccT &acc, AccT x, AccT y) { acc += x * y; }\n";
@@ -431,8 +431,8 @@ TEST(DeviceUdf, CapturesOfSourceInTheFormOfCuvs) {
 }
 
 TEST(DeviceUdf, PrototypesOfForeignCodeAreChecked) {
-  ANNUDF_NEEDS(annudf_describe_libnvvm);
-  ANNUDF_NEEDS(annudf_describe_nvrtc);
+  ANNUDF_NEEDS(ANNUDF_CUDA_LIBNVVM);
+  ANNUDF_NEEDS(ANNUDF_CUDA_NVRTC);
   OwnedArtifact artifact, none;
   compileText(kWeighted, artifact);
   Descriptor given;

@@ -55,7 +55,7 @@ protected:
     ASSERT_EQ(outcome(build(&index)), "ok");
     ASSERT_EQ(outcome(annudf_ivf_flat_save(index, indexPath.c_str(), nullptr, nullptr)), "ok");
     ASSERT_EQ(outcome(bind(&captures)), "ok");
-    ASSERT_EQ(outcome(annudf_backend_create_cpu(kThreads, &backend)), "ok");
+    ASSERT_EQ(outcome(annudf_backend_create(nullptr, kThreads, &backend)), "ok");
   }
 
   annudf_vectors view(int64_t count) const {
@@ -95,12 +95,12 @@ protected:
   Work linking(OwnedBackend &made) {
     Work work;
     work.run = [this, &made] {
-      return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr);
+      return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, 0, nullptr);
     };
     work.look = [this, &made](annudf_status) {
       return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
     };
-    work.reset = [&made] { (void)annudf_backend_create_cpu(kThreads, &made); };
+    work.reset = [&made] { (void)annudf_backend_create(nullptr, kThreads, &made); };
     work.reset();
     return work;
   }
@@ -258,8 +258,8 @@ TEST_F(Faults, MemoryOfSearches) {
 
 TEST_F(Faults, MemoryOfBackends) {
   OwnedBackend made;
-  sweepMemory(
-      making(made, [&](annudf_backend **out) { return annudf_backend_create_cpu(kThreads, out); }));
+  sweepMemory(making(
+      made, [&](annudf_backend **out) { return annudf_backend_create(nullptr, kThreads, out); }));
 }
 
 TEST_F(Faults, MemoryOfLinks) {

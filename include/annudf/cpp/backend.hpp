@@ -69,13 +69,14 @@ public:
   /// \param threads  0: all cores.
   static backend cpu(std::int32_t threads = 0) {
     annudf_backend *made = nullptr;
-    detail::check(annudf_backend_create_cpu(threads, &made));
+    detail::check(annudf_backend_create(nullptr, threads, &made));
     return backend(made);
   }
   /// A GPU, in its primary context.
   static backend cuda(std::int32_t device = 0) {
     annudf_backend *made = nullptr;
-    detail::check(annudf_backend_create_cuda(device, &made));
+    const annudf_place place = {ANNUDF_MEMORY_CUDA, device, 0};
+    detail::check(annudf_backend_create(&place, 0, &made));
     return backend(made);
   }
   /// The one that all calls share that are given none: of a CUDA device, or -1 for the CPU.

@@ -285,16 +285,14 @@ inline captures_owner bind_captures(const artifact &to, std::span<const capture_
   if (values.empty() && annudf_artifact_get(to.c())->capture_count == 0)
     return nullptr;
   const std::int64_t queries = queries_of(to, values);
-  const annudf_captures_options options = {sizeof options, allow_non_finite};
-  const bool by_columns = rows.index && reads_columns(to, values);
+  const annudf_captures_options options = {sizeof options, allow_non_finite,
+                                           rows.index && reads_columns(to, values) ? rows.index
+                                                                                   : nullptr};
   // Each search checks by itself that there are enough rows, so any number is right here.
   const annudf_extents extents = {sizeof extents, rows.dims, 1, queries};
   const std::vector<annudf_capture_value> list = to_c(values);
   annudf_captures *made = nullptr;
-  check(by_columns
-            ? annudf_captures_bind_index(to.c(), rows.index, queries, list.data(), list.size(),
-                                         &options, &made)
-            : annudf_captures_bind(to.c(), &extents, list.data(), list.size(), &options, &made));
+  check(annudf_captures_bind(to.c(), &extents, list.data(), list.size(), &options, &made));
   return captures_owner(made);
 }
 

@@ -57,13 +57,9 @@ public:
     return joined(ANNUDF_FILTER_OR, a, b);
   }
   /// Rows that do not pass this one.
-  filter operator~() const {
-    annudf_filter *made = nullptr;
-    detail::check(annudf_filter_not(c(), &made));
-    return filter(made);
-  }
-  std::int64_t bits() const noexcept { return annudf_filter_bits(c()); }   ///< Ids it speaks of.
-  std::int64_t count() const noexcept { return annudf_filter_count(c()); } ///< Ids that pass.
+  filter operator~() const { return joined(ANNUDF_FILTER_NOT, *this, {}); }
+  std::int64_t bits() const noexcept { return *this ? info().bits : 0; }   ///< Ids it speaks of.
+  std::int64_t count() const noexcept { return *this ? info().count : 0; } ///< Ids that pass.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   const annudf_filter *c() const noexcept { return handle_.get(); }
 
@@ -71,6 +67,7 @@ public:
   explicit filter(annudf_filter *handle) : handle_(handle, &annudf_filter_destroy) {}
 
 private:
+  const annudf_filter_info &info() const noexcept { return *annudf_filter_get(c()); }
   static filter joined(annudf_filter_join how, const filter &a, const filter &b) {
     annudf_filter *made = nullptr;
     detail::check(annudf_filter_combine(how, a.c(), b.c(), &made));

@@ -238,13 +238,13 @@ public:
   void precompile(const backend &on, element of = element::f32) const {
     const backend &where = on ? on : backend::shared();
     const annudf::v0::artifact made = known().definition().artifact_for(target_of(where));
-    check(annudf_ivf_flat_precompile(where.c(), made.c(), std::int32_t(of), nullptr));
+    check(annudf_ivf_flat_precompile(where.c(), made.c(), std::int32_t(of), 0, nullptr));
   }
   /// The same for GPUs of an architecture (90 for compute capability 9.0), which need not be here:
   /// the kernels are left in the cache on disk, where whoever has such a GPU finds them.
   void precompile_for(int arch, element of = element::f32) const {
     const annudf::v0::artifact made = artifact();
-    check(annudf_ivf_flat_precompile_for(made.c(), std::int32_t(of), arch, nullptr));
+    check(annudf_ivf_flat_precompile(nullptr, made.c(), std::int32_t(of), arch, nullptr));
   }
 
 protected:

@@ -50,15 +50,15 @@ annudf::metric weighted() {
   });
 }
 
-bool have(annudf_status (*describe)(annudf_buffer **)) {
+bool have(annudf_cuda_compiler which) {
   annudf_buffer *text = nullptr;
-  const annudf_status status = describe(&text);
+  const annudf_status status = annudf_describe_cuda_compiler(which, &text);
   const annudf::detail::buffer_owner owner(text);
   return status == ANNUDF_OK;
 }
 
-#define ANNUDF_NEEDS(DESCRIBE)                                                                     \
-  if (!have(DESCRIBE))                                                                             \
+#define ANNUDF_NEEDS(WHICH)                                                                        \
+  if (!have(WHICH))                                                                                \
   GTEST_SKIP() << "no CUDA toolkit"
 
 } // namespace
@@ -176,8 +176,8 @@ TEST(CppDeviceUdf, MetricsThatNeedMoreAreRefusedByRule) {
 }
 
 TEST(CppDeviceUdf, ThereAndBack) {
-  ANNUDF_NEEDS(annudf_describe_libnvvm);
-  ANNUDF_NEEDS(annudf_describe_nvrtc);
+  ANNUDF_NEEDS(ANNUDF_CUDA_LIBNVVM);
+  ANNUDF_NEEDS(ANNUDF_CUDA_NVRTC);
   const auto kept = std::make_shared<int>(1);
   const annudf::udf_capture w{.name = "w", .shape = {128}, .pointer = 0x1000, .owner = kept};
   const auto udf = annudf::device_udf::from_metric(weighted(), "sm_90",

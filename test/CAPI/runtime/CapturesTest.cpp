@@ -109,7 +109,7 @@ TEST_F(CApiCaptures, Refuses) {
 TEST_F(CApiCaptures, NonFiniteOnlyWithLeave) {
   const std::vector<float> bad = {1, NAN, 3};
   const annudf_capture_value values[] = {arrayValue("w", bad, three), p};
-  const annudf_captures_options allow = {sizeof allow, 1};
+  const annudf_captures_options allow = {sizeof allow, 1, nullptr};
   OwnedCaptures captures;
   EXPECT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &captures)),
             "input: capture 'w' from the caller: element 1, nan, is not finite");

@@ -23,11 +23,12 @@ using runtime::cuda::Driver;
 
 inline constexpr int64_t kDims = 16, kQueries = 50, kK = 8, kProbes = 5;
 inline constexpr uint64_t kLegacy = 1, kPerThread = 2;
+inline constexpr annudf_place kDevice = {ANNUDF_MEMORY_CUDA, 0, 0};
 
 class CApiDevice : public testing::Test {
 protected:
   void SetUp() override {
-    const annudf_status status = annudf_backend_create_cuda(0, &backend);
+    const annudf_status status = annudf_backend_create(&kDevice, 0, &backend);
     if (status == ANNUDF_ENVIRONMENT) {
       const char *required = std::getenv("ANNUDF_REQUIRE_GPU");
       if (required && *required == '1')

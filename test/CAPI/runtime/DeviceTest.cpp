@@ -410,12 +410,14 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatWasExtended) {
 
 TEST_F(CApiDevice, PrecompileAndBufferErrors) {
   OwnedBackend fresh;
-  ASSERT_EQ(annudf_backend_create_cuda(0, &fresh), ANNUDF_OK);
+  ASSERT_EQ(annudf_backend_create(&kDevice, 0, &fresh), ANNUDF_OK);
   annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
-  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, 0, &stats)),
+            "ok");
   EXPECT_GT(stats.link_ms, 0); // What this process has linked is loaded for this backend too.
-  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, 0, &stats)),
+            "ok");
   EXPECT_EQ(stats.links, 0);
   EXPECT_EQ(stats.link_ms, 0);
   OwnedDeviceBuffer buffer;

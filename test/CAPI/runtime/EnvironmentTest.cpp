@@ -14,13 +14,24 @@ using namespace annudf::test;
 namespace {
 
 TEST(CApiBackend, NullAndWrongNumbers) {
-  EXPECT_EQ(annudf_backend_create_cpu(0, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_backend_create_cuda(0, nullptr), ANNUDF_USAGE);
+  annudf_place place = {ANNUDF_MEMORY_CUDA, 4711, 0};
+  EXPECT_EQ(annudf_backend_create(nullptr, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_backend_create(&place, 0, nullptr), ANNUDF_USAGE);
   OwnedBackend backend;
-  EXPECT_NE(annudf_backend_create_cpu(-5, &backend), ANNUDF_OK);
+  EXPECT_NE(annudf_backend_create(nullptr, -5, &backend), ANNUDF_OK);
   // No such device, no driver, or no CUDA in this build: said in words each time.
-  EXPECT_EQ(annudf_backend_create_cuda(4711, &backend), ANNUDF_ENVIRONMENT);
+  EXPECT_EQ(annudf_backend_create(&place, 0, &backend), ANNUDF_ENVIRONMENT);
   EXPECT_STRNE(annudf_last_error(), "");
+  EXPECT_EQ(outcome(annudf_backend_create(&place, 2, &backend)),
+            "usage: annudf_backend_create: threads is 2, but place is memory of a CUDA device; set "
+            "it to 0");
+  place.memory = 7;
+  EXPECT_EQ(outcome(annudf_backend_create(&place, 0, &backend)),
+            "usage: annudf_backend_create: place.memory is 7; use a value of enum annudf_memory");
+  place.memory = ANNUDF_MEMORY_HOST;
+  EXPECT_EQ(outcome(annudf_backend_create(&place, 0, &backend)),
+            "usage: annudf_backend_create: place.device is 4711, but memory is ANNUDF_MEMORY_HOST; "
+            "set it to 0, or memory to ANNUDF_MEMORY_CUDA");
   EXPECT_EQ(backend, nullptr);
   EXPECT_EQ(annudf_backend_get(nullptr), nullptr);
   annudf_backend_destroy(nullptr);

@@ -24,16 +24,16 @@ TEST(CApiFilter, BitsAndBytesAreTheSame) {
   ASSERT_EQ(outcome(annudf_filter_from_bitset(words.data(), 34, &bits)), "ok");
   ASSERT_EQ(outcome(annudf_filter_from_bytes(bytes.data(), 34, &fromBytes)), "ok");
   for (const annudf_filter *filter : {(annudf_filter *)bits, (annudf_filter *)fromBytes}) {
-    EXPECT_EQ(annudf_filter_bits(filter), 34);
-    EXPECT_EQ(annudf_filter_count(filter), 4);
+    EXPECT_EQ(annudf_filter_get(filter)->bits, 34);
+    EXPECT_EQ(annudf_filter_get(filter)->count, 4);
   }
   ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, bits, fromBytes, &both)), "ok");
-  EXPECT_EQ(annudf_filter_count(both), 4);
-  ASSERT_EQ(outcome(annudf_filter_not(bits, &none)), "ok");
+  EXPECT_EQ(annudf_filter_get(both)->count, 4);
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_NOT, bits, nullptr, &none)), "ok");
   ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, bits, none, &both)), "ok");
-  EXPECT_EQ(annudf_filter_count(both), 0);
+  EXPECT_EQ(annudf_filter_get(both)->count, 0);
   ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_OR, bits, none, &either)), "ok");
-  EXPECT_EQ(annudf_filter_count(either), 34);
+  EXPECT_EQ(annudf_filter_get(either)->count, 34);
 }
 
 TEST(CApiFilter, RefusesWhatIsNoFilter) {
@@ -55,10 +55,11 @@ TEST(CApiFilter, RefusesWhatIsNoFilter) {
   EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_OR, one, nullptr, &out), ANNUDF_USAGE);
   EXPECT_EQ(outcome(annudf_filter_combine(7, one, one, &out)),
             "usage: annudf_filter_combine: how is 7; use a value of enum annudf_filter_join");
-  EXPECT_EQ(annudf_filter_not(nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_NOT, nullptr, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_NOT, one, one, &out)),
+            "usage: annudf_filter_combine: b is a filter, but how is ANNUDF_FILTER_NOT; give NULL");
   EXPECT_EQ((annudf_filter *)out, nullptr);
-  EXPECT_EQ(annudf_filter_bits(nullptr), 0);
-  EXPECT_EQ(annudf_filter_count(nullptr), 0);
+  EXPECT_EQ(annudf_filter_get(nullptr), nullptr);
   annudf_filter_destroy(nullptr);
 }
 
@@ -128,19 +129,19 @@ TEST_F(CApiFilterCode, ComputesBits) {
   OwnedFilter half, more, out;
   ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, nullptr, &half)),
             "ok");
-  EXPECT_EQ(annudf_filter_bits(half), 50);
-  EXPECT_EQ(annudf_filter_count(half), 25);
+  EXPECT_EQ(annudf_filter_get(half)->bits, 50);
+  EXPECT_EQ(annudf_filter_get(half)->count, 25);
   ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, even, nullptr, 77, nullptr, &more)),
             "ok");
-  EXPECT_EQ(annudf_filter_bits(more), 77);
-  EXPECT_EQ(annudf_filter_count(more), 25);
+  EXPECT_EQ(annudf_filter_get(more)->bits, 77);
+  EXPECT_EQ(annudf_filter_get(more)->count, 25);
   std::vector<uint8_t> bytes(50);
   for (size_t id = 0; id < 50; id += 2)
     bytes[id] = 1;
   OwnedFilter expected, rest;
   ASSERT_EQ(outcome(annudf_filter_from_bytes(bytes.data(), 50, &expected)), "ok");
   ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, half, expected, &rest)), "ok");
-  EXPECT_EQ(annudf_filter_count(rest), 25);
+  EXPECT_EQ(annudf_filter_get(rest)->count, 25);
 
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 49, nullptr, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "the filter has 49 bits, the largest id of the index is "
@@ -196,7 +197,8 @@ TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
   isRefused(annudf_pairwise_distance(backend, even, nullptr, &rows, &rows, nullptr,
                                      found.distances.data(), nullptr));
   // Its kernel may be made ahead all the same.
-  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, even, ANNUDF_ELEMENT_F32, nullptr)), "ok");
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, even, ANNUDF_ELEMENT_F32, 0, nullptr)),
+            "ok");
 }
 
 } // namespace

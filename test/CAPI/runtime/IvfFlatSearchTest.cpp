@@ -254,7 +254,7 @@ TEST_F(CApiSearch, StatisticsWithoutWords) {
 TEST_F(CApiSearch, PrecompileLinksOnce) {
   annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
-  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(backend, artifact, ANNUDF_ELEMENT_F32, &stats)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(backend, artifact, ANNUDF_ELEMENT_F32, 0, &stats)),
             "ok");
   EXPECT_EQ(stats.links, 1);
   EXPECT_GT(stats.link_ms, 0);
@@ -265,27 +265,31 @@ TEST_F(CApiSearch, PrecompileLinksOnce) {
 
   OwnedArtifact hamming;
   load("hamming", &hamming);
-  EXPECT_TRUE(outcome(annudf_ivf_flat_precompile(backend, hamming, ANNUDF_ELEMENT_F32, nullptr))
+  EXPECT_TRUE(outcome(annudf_ivf_flat_precompile(backend, hamming, ANNUDF_ELEMENT_F32, 0, nullptr))
                   .ends_with(" takes i8, u8, not f32"))
       << annudf_last_error();
-  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, hamming, 50, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, hamming, 50, 0, nullptr)),
             "usage: annudf_ivf_flat_precompile: element is 50; use a value of enum annudf_element");
-  EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, hamming, 0, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_ivf_flat_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, hamming, 0, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_precompile(backend, nullptr, 0, 0, nullptr), ANNUDF_USAGE);
 }
 
 /// What it links is tested with the CUDA backend (LinkedScansTest.cpp).
 TEST_F(CApiSearch, PrecompileForAnArchitectureRefuses) {
-  EXPECT_EQ(annudf_ivf_flat_precompile_for(nullptr, 0, 90, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_precompile_for(artifact, 50, 90, nullptr)),
-      "usage: annudf_ivf_flat_precompile_for: element is 50; use a value of enum annudf_element");
+  EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, nullptr, 0, 90, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(nullptr, artifact, 50, 90, nullptr)),
+            "usage: annudf_ivf_flat_precompile: element is 50; use a value of enum annudf_element");
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, artifact, 0, 90, nullptr)),
+            "usage: annudf_ivf_flat_precompile: arch is 90, but the backend has one; set it to 0, "
+            "or backend to NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(nullptr, artifact, 0, 0, nullptr)),
+            "usage: annudf_ivf_flat_precompile: backend is NULL and arch is 0; give one of them");
   annudf_ivf_flat_search_stats stats = {};
-  EXPECT_EQ(annudf_ivf_flat_precompile_for(artifact, 0, 90, &stats), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, artifact, 0, 90, &stats), ANNUDF_USAGE);
   stats.size = sizeof stats;
   ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
   const std::string said =
-      outcome(annudf_ivf_flat_precompile_for(artifact, ANNUDF_ELEMENT_F32, 90, &stats));
+      outcome(annudf_ivf_flat_precompile(nullptr, artifact, ANNUDF_ELEMENT_F32, 90, &stats));
   ::unsetenv("ANNUDF_CACHE_DISABLE");
   EXPECT_TRUE(said.ends_with("for sm_90 cannot be kept on disk: ANNUDF_CACHE_DISABLE is set") ||
               said.find("annudf was built without CUDA") != std::string::npos)

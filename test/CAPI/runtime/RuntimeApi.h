@@ -68,7 +68,7 @@ inline void load(const std::string &name, annudf_artifact **out) {
 
 /// Where this build has the CPU backend it must open; else the test is skipped, and it stays null.
 inline void openCpu(int32_t threads, annudf_backend **out) {
-  const annudf_status status = annudf_backend_create_cpu(threads, out);
+  const annudf_status status = annudf_backend_create(nullptr, threads, out);
   if (status == ANNUDF_OK)
     return;
 #ifdef ANNUDF_TEST_HAS_CPU

@@ -330,7 +330,7 @@ TEST(TraceFilter, KeepsWhatTheLambdaKeeps) {
   int64_t kept = 0;
   for (int64_t i = 0; i < rows; ++i)
     kept += keep(plain::context{.row = i}) ? 1 : 0;
-  EXPECT_EQ(annudf_filter_count(bits), kept);
+  EXPECT_EQ(annudf_filter_get(bits)->count, kept);
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, rows);
 }

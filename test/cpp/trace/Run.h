@@ -82,7 +82,7 @@ inline std::string compileTraced(const std::string &text, annudf_artifact **arti
 inline annudf_backend *cpu() {
   static OwnedBackend backend;
   if (!backend) {
-    EXPECT_EQ(outcome(annudf_backend_create_cpu(1, &backend)), "ok");
+    EXPECT_EQ(outcome(annudf_backend_create(nullptr, 1, &backend)), "ok");
   }
   return backend;
 }
@@ -98,7 +98,7 @@ inline std::string bindValues(const annudf_artifact *artifact, const annudf_exte
     value.data = one.bytes.data(), value.bytes = one.bytes.size();
     given.push_back(value);
   }
-  annudf_captures_options options = {sizeof options, 1};
+  annudf_captures_options options = {sizeof options, 1, nullptr};
   return outcome(
       annudf_captures_bind(artifact, &extents, given.data(), given.size(), &options, captures));
 }
