@@ -26,7 +26,7 @@ extern "C" {
  *                once. NULL: value i is for id i.
  * \param values  one a column: its name, and as many values as the index has rows, in host memory.
  *                Their dtype is that of the column and of captures that read it.
- * Searches wait. Lists that a device has come to the host. ANNUDF_INPUT naming the column for one
+ * Searches wait. Lists that a device has stay there. ANNUDF_INPUT naming the column for one
  * that the index has, or that has another number of values; the index is then as before. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index,
                                                                const int64_t *ids,

@@ -100,8 +100,7 @@ typedef struct annudf_ivf_flat_extend_options {
   /** Not 0: ids may be given twice and be in the index already; a search reports each such row. */
   int32_t allow_repeated_ids;
   /** Values of the columns of the index, for all of them, in host memory; value i is for row i. The
-   * first rows of an index without columns decide which ones it has. Rows with columns are added
-   * on the host. */
+   * first rows of an index without columns decide which ones it has. */
   const annudf_capture_value *columns;
   size_t n_columns; /**< 0: none. */
 } annudf_ivf_flat_extend_options;

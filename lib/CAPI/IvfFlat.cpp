@@ -208,7 +208,7 @@ static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_
   if (given.n_columns != 0)
     newIds.columns = &columns;
   const runtime::Progress progress = toProgress(given.progress, given.progress_user);
-  runtime::CudaBackend *const cuda = newIds.columns ? nullptr : cudaOf(backend);
+  runtime::CudaBackend *const cuda = cudaOf(backend);
   IndexUse use(call, *index, IndexUse::Kind::Exclusive);
   if (!cuda)
     index->value.extend(more.view, newIds, progress);

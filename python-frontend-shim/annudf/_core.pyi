@@ -472,7 +472,7 @@ class Backend:
         As Index.of_rows, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address. With it comes what it cost, as of build_index.
         """
 
-    def extending(self, index: Index, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
+    def extending(self, index: Index, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False, columns: Mapping[str, tuple[str, Sequence[int], bytes, str]] | None = None) -> Work:
         """
         As Index.extending, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address.
         """

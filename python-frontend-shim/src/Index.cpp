@@ -170,25 +170,28 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
           std::move(result)};
 }
 
+static std::shared_ptr<const NamedValues> namedColumns(const std::optional<Values> &columns) {
+  return columns ? std::make_shared<const NamedValues>(*columns, /*handsOver=*/false) : nullptr;
+}
+
 static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
                       const std::string &element, std::optional<uintptr_t> ids,
                       std::optional<ProgressFunction> function, nb::object result,
                       bool allowRepeatedIds, const std::optional<Values> &columns) {
-  Addition addition{ids, std::move(function), std::move(result), allowRepeatedIds};
-  if (columns)
-    addition.columns = std::make_shared<const NamedValues>(*columns, /*handsOver=*/false);
-  return extendingOn(nullptr, std::move(self), vectorsAt(address, rows, dims, element),
-                     std::move(addition));
+  return extendingOn(
+      nullptr, std::move(self), vectorsAt(address, rows, dims, element),
+      {ids, std::move(function), std::move(result), allowRepeatedIds, namedColumns(columns)});
 }
 
 static Work extendingThere(const Backend &backend, nb::object index, Stream stream,
                            uintptr_t address, int64_t rows, int64_t dims,
                            const std::string &element, std::optional<uintptr_t> ids,
                            std::optional<ProgressFunction> function, nb::object result,
-                           bool allowRepeatedIds) {
-  return extendingOn(backend.handle, std::move(index),
-                     vectorsAt(address, rows, dims, element, placeOf(&backend, stream)),
-                     {ids, std::move(function), std::move(result), allowRepeatedIds});
+                           bool allowRepeatedIds, const std::optional<Values> &columns) {
+  return extendingOn(
+      backend.handle, std::move(index),
+      vectorsAt(address, rows, dims, element, placeOf(&backend, stream)),
+      {ids, std::move(function), std::move(result), allowRepeatedIds, namedColumns(columns)});
 }
 
 /// \param on  where; null: on the host.
@@ -237,11 +240,13 @@ void addBuilds(nb::class_<Backend> &backend) {
       .def("extending", &extendingThere, "index"_a, "stream"_a.none(), "address"_a, "rows"_a,
            "dims"_a, "element"_a, "ids_address"_a.none() = nb::none(),
            "progress"_a.none() = nb::none(), "result"_a.none() = nb::none(),
-           "allow_repeated_ids"_a = false,
+           "allow_repeated_ids"_a = false, "columns"_a.none() = nb::none(),
            nb::sig("def extending(self, index: Index, stream: int | None, address: int, rows: int, "
                    "dims: int, element: str, ids_address: int | None = None, progress: "
                    "collections.abc.Callable[[str, float], None] | None = None, result: object | "
-                   "None = None, allow_repeated_ids: bool = False) -> Work"),
+                   "None = None, allow_repeated_ids: bool = False, columns: "
+                   "collections.abc.Mapping[str, tuple[str, collections.abc.Sequence[int], bytes, "
+                   "str]] | None = None) -> Work"),
            "As Index.extending, on the device, of rows at a device address that are written on "
            "`stream`, or, where it is None, at a host address.")
       .def("removing", &removingThere, "index"_a, "ids_address"_a, "count"_a,

@@ -54,15 +54,34 @@ inline void add_columns(index &to, std::span<const capture_value> added,
                                             list.size()));
 }
 
+namespace impl {
+inline void extended_with(index &to, annudf_backend *on, const annudf_vectors &rows,
+                          std::span<const capture_value> columns, std::span<const std::int64_t> ids,
+                          const extend_params &params) {
+  check_ids(ids, rows); // Before owners are handed over.
+  extended(to, on, rows, ids, params, detail::to_c(columns));
+}
+} // namespace impl
+
 /// As extend() without them, with a value of each column of the index for each row. The first rows
 /// of an index decide which columns it has.
 template <std::convertible_to<std::span<const capture_value>> Columns> // So that {} is no columns.
 void extend(index &to, const vectors &rows, const Columns &columns,
             std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
-  const annudf_vectors c = rows.c();
-  impl::check_ids(ids, c); // Before owners are handed over.
-  const std::vector<annudf_capture_value> list = detail::to_c(columns);
-  impl::extended(to, nullptr, c, ids, params, list);
+  impl::extended_with(to, nullptr, rows.c(), columns, ids, params);
+}
+/// The same on a backend.
+template <std::same_as<backend> Backend,
+          std::convertible_to<std::span<const capture_value>> Columns>
+void extend(index &to, const vectors &rows, const Columns &columns, const Backend &on,
+            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+  impl::extended_with(to, on.c(), rows.c(), columns, ids, params);
+}
+/// The same of rows in memory of a device.
+template <std::convertible_to<std::span<const capture_value>> Columns>
+void extend(index &to, const device_vectors &rows, const Columns &columns,
+            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+  impl::extended_with(to, backend::shared(rows.device()).c(), rows.c(), columns, ids, params);
 }
 
 } // namespace ivf_flat

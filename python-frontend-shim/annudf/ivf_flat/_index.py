@@ -340,7 +340,7 @@ def extend(
         ids = given_ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
     values = None if columns is None else column_values(columns, rows.shape[0])
     bar = ProgressBar(progress)
-    there = None if values else _lists_there(core.device, rows, place)
+    there = _lists_there(core.device, rows, place)
     if there is None:
         rows = transfer.to_host(rows, "new_vectors", place)
     arguments = (
@@ -352,9 +352,10 @@ def extend(
         bar,
         index,
         repeated,
+        values,
     )
     if there is None:
-        work = core.extending(*arguments, values)
+        work = core.extending(*arguments)
     else:
         stream = None if rows.device == CPU else transfer.ready_stream(rows, "new_vectors", place)
         work = backends.backend(there).extending(core, stream, *arguments)

@@ -66,6 +66,14 @@ std::string keyOf(const RowStore &store, const std::string &column, bool bySlot)
          std::to_string(store.columnsNumber());
 }
 
+/// The first slot of each list, and their number: each list begins a group.
+std::vector<int64_t> firstSlotsOf(const RowStore &store) {
+  std::vector<int64_t> first = {0};
+  for (uint32_t l = 0; l < store.nLists(); ++l)
+    first.push_back(first.back() + (store.listSize(l) + kGroupRows - 1) / kGroupRows * kGroupRows);
+  return first;
+}
+
 struct AttachedColumn : IndexAttachment {
   ColumnArray array;
 };
@@ -74,11 +82,12 @@ struct AttachedColumn : IndexAttachment {
 void measure(ColumnArray &array, annudf_capture_element element, const RowStore &store, size_t c) {
   const Load load = loadOf(dtypeOf(element));
   const size_t size = bytesOf(element);
-  for (const List &list : store.lists())
-    for (size_t i = 0; i < static_cast<size_t>(list.size); ++i) {
-      if (array.notFinite < 0 && !load(list.columns[c].data() + i * size).isFinite())
-        array.notFinite = list.ids[i];
-    }
+  for (uint32_t l = 0; l < store.nLists(); ++l)
+    for (size_t i = 0; i < static_cast<size_t>(store.listSize(l)); ++i)
+      if (!load(store.columnsOf(l)[c].data() + i * size).isFinite()) {
+        array.notFinite = store.idsOf(l)[i];
+        return;
+      }
 }
 
 /// Entry i is the value of the row with id i; ids that no row has are 0.
@@ -89,10 +98,11 @@ ColumnArray byId(const RowStore &store, size_t c) {
   array.entries = std::max<int64_t>(store.rowExtent(), 1);
   auto values = std::make_shared<std::vector<std::byte>>(size_t(array.entries) * size);
   std::vector<bool> seen(size_t(array.entries));
-  for (const List &list : store.lists())
-    for (size_t i = 0; i < static_cast<size_t>(list.size); ++i) {
-      const std::byte *from = list.columns[c].data() + i * size;
-      const auto id = static_cast<size_t>(list.ids[i]);
+  for (uint32_t l = 0; l < store.nLists(); ++l) {
+    const std::span<const int64_t> ids = store.idsOf(l);
+    for (size_t i = 0; i < static_cast<size_t>(store.listSize(l)); ++i) {
+      const std::byte *from = store.columnsOf(l)[c].data() + i * size;
+      const auto id = static_cast<size_t>(ids[i]);
       std::byte *to = values->data() + id * size;
       if (seen[id] && std::memcmp(from, to, size) != 0)
         throw Error(ErrorKind::Input, "column '" + column.name +
@@ -101,6 +111,7 @@ ColumnArray byId(const RowStore &store, size_t c) {
       std::memcpy(to, from, size);
       seen[id] = true;
     }
+  }
   array.values = std::move(values);
   return array;
 }
@@ -109,14 +120,11 @@ ColumnArray byId(const RowStore &store, size_t c) {
 ColumnArray bySlotOf(const RowStore &store, size_t c) {
   const size_t size = bytesOf(store.columns()[c].element);
   ColumnArray array;
-  for (const List &list : store.lists())
-    array.entries += list.groups() * kGroupRows;
+  const std::vector<int64_t> first = firstSlotsOf(store);
+  array.entries = first.back();
   auto values = std::make_shared<std::vector<std::byte>>(size_t(array.entries) * size);
-  std::byte *to = values->data();
-  for (const List &list : store.lists()) {
-    std::copy(list.columns[c].begin(), list.columns[c].end(), to);
-    to += size_t(list.groups() * kGroupRows) * size;
-  }
+  for (uint32_t l = 0; l < store.nLists(); ++l)
+    std::ranges::copy(store.columnsOf(l)[c], values->data() + size_t(first[l]) * size);
   array.values = std::move(values);
   return array;
 }
@@ -172,13 +180,7 @@ StoreCaptures::StoreCaptures(const RowStore &store, const Manifest &manifest,
 }
 
 std::vector<int64_t> StoreCaptures::firstSlots() const {
-  std::vector<int64_t> first;
-  if (!bySlot_)
-    return first;
-  first.push_back(0);
-  for (uint32_t l = 0; l < store_.nLists(); ++l)
-    first.push_back(first.back() + store_.list(l).groups() * kGroupRows);
-  return first;
+  return bySlot_ ? firstSlotsOf(store_) : std::vector<int64_t>();
 }
 
 } // namespace annudf::runtime

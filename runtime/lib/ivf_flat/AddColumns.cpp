@@ -8,6 +8,7 @@
 
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "ivf_flat/NewRows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,6 +47,17 @@ private:
 
 } // namespace
 
+void appendValues(std::vector<std::byte> &to, const NewColumns::Values &values,
+                  std::span<const int64_t> rows) {
+  const size_t bytes = bytesOf(values.column.element);
+  size_t at = to.size();
+  to.resize(at + rows.size() * bytes);
+  for (const int64_t row : rows) {
+    std::memcpy(to.data() + at, values.bytes.data() + static_cast<size_t>(row) * bytes, bytes);
+    at += bytes;
+  }
+}
+
 std::vector<Column> Index::columnsWith(const NewIds &ids) const {
   if (size_ != 0 || !columns_.empty() || !ids.columns)
     return columns_;
@@ -54,6 +66,18 @@ std::vector<Column> Index::columnsWith(const NewIds &ids) const {
   for (const NewColumns::Values &one : ids.columns->values)
     columns.push_back(one.column);
   return columns;
+}
+
+std::vector<ListColumns> Index::columnsAfter(const NewIds &ids,
+                                             const std::vector<uint32_t> &assigned) const {
+  std::vector<ListColumns> values = columnValues_;
+  if (columns_.empty())
+    return values;
+  const NewMembers added(assigned, nLists());
+  for (uint32_t l = 0; l < nLists(); ++l)
+    for (size_t c = 0; c < columns_.size(); ++c)
+      appendValues(values[l][c], ids.columns->values[c], added.of(l));
+  return values;
 }
 
 void Index::addColumns(const NewColumns &added, const int64_t *ids) {
@@ -73,18 +97,18 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
   const auto byName = [](const Column &a, const Column &b) { return a.name < b.name; };
   std::sort(columns.begin(), columns.end(), byName);
 
-  takeLists();
+  if (rowsInPlace())
+    takeLists(); // Pieces of them have no columns.
   const ValueOfId valueOf(ids, size_);
   std::vector<bool> taken(static_cast<size_t>(size_));
-  std::vector<std::vector<std::vector<std::byte>>> values(nLists());
+  std::vector<ListColumns> values(nLists());
   std::vector<int64_t> rows;
   for (uint32_t l = 0; l < nLists(); ++l) {
     rows.clear();
-    for (int64_t i = 0; i < lists_[l].size; ++i) {
-      const int64_t row = valueOf(lists_[l].ids[static_cast<size_t>(i)]);
+    for (const int64_t id : idsOf(l).first(static_cast<size_t>(listSize(l)))) {
+      const int64_t row = valueOf(id);
       if (taken[static_cast<size_t>(row)])
-        refuse("columns: several rows of the index have id " +
-               std::to_string(lists_[l].ids[static_cast<size_t>(i)]) +
+        refuse("columns: several rows of the index have id " + std::to_string(id) +
                "; give the columns with the rows, to extend()");
       taken[static_cast<size_t>(row)] = true;
       rows.push_back(row);
@@ -93,7 +117,7 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
       const NewColumns::Values *one = added.find(column.name);
       if (!one) {
         const auto at = findColumn(columns_, column.name) - columns_.data();
-        values[l].push_back(lists_[l].columns[static_cast<size_t>(at)]);
+        values[l].push_back(columnValues_[l][static_cast<size_t>(at)]);
         continue;
       }
       const size_t bytes = bytesOf(column.element);
@@ -103,8 +127,7 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
                     bytes);
     }
   }
-  for (uint32_t l = 0; l < nLists(); ++l)
-    lists_[l].columns = std::move(values[l]);
+  columnValues_ = std::move(values);
   columns_ = std::move(columns);
   columnsNumber_ = nextGeneration(); // A copy of this index shares what is attached to it.
 }

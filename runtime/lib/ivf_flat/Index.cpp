@@ -55,18 +55,6 @@ void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position, L
   }
 }
 
-/// Adds the values of these rows of the call.
-void appendValues(std::vector<std::byte> &to, const NewColumns::Values &values,
-                  std::span<const int64_t> rows) {
-  const size_t bytes = bytesOf(values.column.element);
-  size_t at = to.size();
-  to.resize(at + rows.size() * bytes);
-  for (const int64_t row : rows) {
-    std::memcpy(to.data() + at, values.bytes.data() + static_cast<size_t>(row) * bytes, bytes);
-    at += bytes;
-  }
-}
-
 } // namespace
 
 Index::Index(IndexParts parts)
@@ -193,9 +181,10 @@ void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
 }
 
 void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,
-                     std::vector<float> centers) {
+                     std::vector<float> centers, std::vector<ListColumns> columns) {
   auto attachments = std::make_shared<IndexAttachments>();
   elsewhere_ = std::move(lists);
+  columnValues_ = std::move(columns);
   size_ = size, largestId_ = largestId;
   if (!centers.empty())
     centers_.values = std::move(centers);
@@ -243,14 +232,15 @@ void Index::append(const MatrixView &rows, const NewIds &newIds,
   }
   const int32_t wordsOfRow = words();
   std::vector<Column> columns = columnsWith(newIds);
+  if (columns_.empty() && !columns.empty())
+    columnValues_.assign(nLists(), ListColumns(columns.size()));
   for (uint32_t l = 0; l < nLists(); ++l) {
     const int64_t size = lists_[l].size + added.count(l);
     const int64_t groups = (size + kGroupRows - 1) / kGroupRows;
     lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
     lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
-    lists_[l].columns.resize(columns.size());
     for (size_t c = 0; c < columns.size(); ++c)
-      lists_[l].columns[c].reserve(static_cast<size_t>(size) * bytesOf(columns[c].element));
+      columnValues_[l][c].reserve(static_cast<size_t>(size) * bytesOf(columns[c].element));
   }
   report(progress, "add", 1); // The last chance to stop.
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
@@ -266,7 +256,7 @@ void Index::append(const MatrixView &rows, const NewIds &newIds,
       list.ids[static_cast<size_t>(position++)] = ids ? ids[row] : first + row;
     }
     for (size_t c = 0; c < columns.size(); ++c)
-      appendValues(list.columns[c], newIds.columns->values[c], members);
+      appendValues(columnValues_[static_cast<size_t>(l)][c], newIds.columns->values[c], members);
   });
   columns_ = std::move(columns);
   for (int64_t row = 0; row < rows.rows; ++row)

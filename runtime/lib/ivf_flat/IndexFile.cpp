@@ -390,8 +390,9 @@ void Index::save(const std::string &path, const Progress &progress) const {
     const List &list = lists()[i];
     sections.write(list.words.data(), list.words.size() * sizeof(uint32_t));
     sections.write(list.ids.data(), list.ids.size() * sizeof(int64_t));
-    for (const std::vector<std::byte> &values : list.columns)
-      sections.write(values.data(), values.size());
+    if (!columns_.empty())
+      for (const std::vector<std::byte> &values : columnsOf(static_cast<uint32_t>(i)))
+        sections.write(values.data(), values.size());
   }
   const Sha256::Digest digest = sections.finish();
   file.write(digest.data(), digest.size());
@@ -435,6 +436,8 @@ Index Index::load(const std::string &path) {
     sections.read(centers.fill.data(), centers.fill.size() * sizeof(float));
   }
   index.lists_.resize(header.sizes.size());
+  if (!index.columns_.empty())
+    index.columnValues_.resize(header.sizes.size());
   for (size_t i = 0; i < index.lists_.size(); ++i) {
     List &list = index.lists_[i];
     list.size = header.sizes[i];
@@ -443,8 +446,8 @@ Index Index::load(const std::string &path) {
     sections.read(list.words.data(), list.words.size() * sizeof(uint32_t));
     sections.read(list.ids.data(), list.ids.size() * sizeof(int64_t));
     for (const Column &column : index.columns_) {
-      std::vector<std::byte> &values =
-          list.columns.emplace_back(static_cast<size_t>(list.size) * bytesOf(column.element));
+      std::vector<std::byte> &values = index.columnValues_[i].emplace_back(
+          static_cast<size_t>(list.size) * bytesOf(column.element));
       sections.read(values.data(), values.size());
     }
   }
@@ -463,10 +466,9 @@ Index Index::load(const std::string &path) {
       index.largestId_ = std::max(index.largestId_, id);
     }
   for (size_t c = 0; c < index.columns_.size(); ++c)
-    for (const List &list : index.lists_)
+    for (const ListColumns &values : index.columnValues_)
       if (index.columns_[c].element == ANNUDF_CAPTURE_I1 &&
-          std::ranges::any_of(list.columns[c],
-                              [](std::byte value) { return value > std::byte(1); }))
+          std::ranges::any_of(values[c], [](std::byte value) { return value > std::byte(1); }))
         refuse(path, "column '" + index.columns_[c].name + "' has values besides 0 and 1");
   for (float value : centers.values)
     if (!std::isfinite(value))

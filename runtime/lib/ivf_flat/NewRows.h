@@ -31,6 +31,10 @@ private:
   std::vector<int64_t> begin_, rows_;
 };
 
+/// Adds the values of these rows of the call.
+void appendValues(std::vector<std::byte> &to, const NewColumns::Values &values,
+                  std::span<const int64_t> rows);
+
 /// The rule of ids that callers give. \throws ArgumentError(Input) naming the first below 0.
 void checkIds(std::span<const int64_t> ids);
 

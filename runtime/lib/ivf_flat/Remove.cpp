@@ -52,8 +52,7 @@ struct Left {
 };
 
 /// Closes the gaps of a list; rows keep their order, so it is the list that they alone would be.
-void compact(List &list, int64_t left, int32_t words, const std::vector<Column> &columns,
-             const IdSet &gone) {
+void compact(List &list, int64_t left, int32_t words, const IdSet &gone) {
   const auto wordOf = [&](int64_t row) {
     return list.words.data() + row / kGroupRows * words * kGroupRows + row % kGroupRows;
   };
@@ -68,16 +67,9 @@ void compact(List &list, int64_t left, int32_t words, const std::vector<Column> 
       for (int64_t w = 0; w < words; ++w)
         at[w * kGroupRows] = row[w * kGroupRows];
       list.ids[static_cast<size_t>(to)] = id;
-      for (size_t c = 0; c < columns.size(); ++c) {
-        const int64_t bytes = static_cast<int64_t>(bytesOf(columns[c].element));
-        std::byte *values = list.columns[c].data();
-        std::copy_n(values + from * bytes, bytes, values + to * bytes);
-      }
     }
     ++to;
   }
-  for (size_t c = 0; c < columns.size(); ++c)
-    list.columns[c].resize(static_cast<size_t>(left) * bytesOf(columns[c].element));
   list.size = left;
   list.words.resize(static_cast<size_t>(list.groups() * words * kGroupRows));
   list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows));
@@ -91,12 +83,40 @@ void compact(List &list, int64_t left, int32_t words, const std::vector<Column> 
   if (list.ids.capacity() > 2 * list.ids.size()) {
     list.words.shrink_to_fit();
     list.ids.shrink_to_fit();
-    for (std::vector<std::byte> &values : list.columns)
-      values.shrink_to_fit();
+  }
+}
+
+/// The same of the values of its columns.
+void compact(ListColumns &values, const std::vector<Column> &columns, std::span<const int64_t> ids,
+             const IdSet &gone) {
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const size_t bytes = bytesOf(columns[c].element);
+    size_t to = 0;
+    for (size_t from = 0; from < ids.size(); ++from)
+      if (!gone.has(ids[from])) {
+        if (to != from)
+          std::copy_n(values[c].data() + from * bytes, bytes, values[c].data() + to * bytes);
+        ++to;
+      }
+    values[c].resize(to * bytes);
+    if (values[c].capacity() > 2 * values[c].size())
+      values[c].shrink_to_fit();
   }
 }
 
 } // namespace
+
+std::vector<ListColumns> Index::columnsWithout(std::span<const int64_t> ids) const {
+  std::vector<ListColumns> values = columnValues_;
+  if (columns_.empty())
+    return values;
+  const IdSet gone(ids, largestId_, size_);
+  parallelFor(threads_, nLists(), [&](int64_t l, int) {
+    const auto list = static_cast<uint32_t>(l);
+    compact(values[list], columns_, idsOf(list).first(static_cast<size_t>(listSize(list))), gone);
+  });
+  return values;
+}
 
 int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   checkIds(ids);
@@ -141,8 +161,12 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
   report(progress, "remove", 1); // The last chance to stop.
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
     const auto list = static_cast<size_t>(l);
-    if (left[list].rows != lists_[list].size)
-      compact(lists_[list], left[list].rows, words(), columns_, gone);
+    if (left[list].rows == lists_[list].size)
+      return;
+    if (!columns_.empty())
+      compact(columnValues_[list], columns_,
+              std::span(lists_[list].ids).first(static_cast<size_t>(lists_[list].size)), gone);
+    compact(lists_[list], left[list].rows, words(), gone);
   });
   size_ = all.rows, largestId_ = all.largestId;
   if (adaptive_)

@@ -21,10 +21,27 @@ int32_t wordsPerRow(annudf_element element, int32_t dims) {
 
 const std::vector<List> &ListsElsewhere::get() {
   std::call_once(once_, [&] {
+    const std::lock_guard<std::mutex> lock(fetching_);
     lists_ = fetch();
     fetched_ = true;
   });
   return lists_;
+}
+
+std::span<const int64_t> ListsElsewhere::ids(uint32_t list) {
+  std::call_once(idsOnce_, [&] {
+    const std::lock_guard<std::mutex> lock(fetching_);
+    if (fetched_)
+      return;
+    std::vector<size_t> first = {0};
+    for (const int64_t size : sizes())
+      first.push_back(first.back() + size_t((size + kGroupRows - 1) / kGroupRows * kGroupRows));
+    ids_ = fetchIds();
+    firstId_ = std::move(first);
+  });
+  if (ids_.empty())
+    return get()[list].ids;
+  return std::span(ids_).subspan(firstId_[list], firstId_[list + 1] - firstId_[list]);
 }
 
 int32_t RowStore::words() const { return wordsPerRow(element_, dims_); }
@@ -58,9 +75,9 @@ bool RowStore::idsAreRowNumbers() const {
           [&] {
             auto answer = std::make_shared<Answer>();
             std::vector<bool> seen(static_cast<size_t>(size_));
-            for (const List &list : lists())
-              for (int64_t i = 0; i < list.size; ++i) {
-                const auto id = static_cast<size_t>(list.ids[static_cast<size_t>(i)]);
+            for (uint32_t l = 0; l < nLists(); ++l)
+              for (const int64_t of : idsOf(l).first(static_cast<size_t>(listSize(l)))) {
+                const auto id = static_cast<size_t>(of);
                 answer->value = answer->value && !seen[id];
                 seen[id] = true;
               }

@@ -19,6 +19,7 @@
 #include "vectors/Elements.h"
 #include "gtest/gtest.h"
 
+#include <cstring>
 #include <limits>
 
 using namespace annudf;
@@ -119,6 +120,40 @@ TEST_F(CudaExtend, Ids) {
   EXPECT_TRUE(sameContent(there, host));
   ids[5] = -1;
   EXPECT_EQ(fault({ids.data(), true}), "ids[5] is -1; ids are 0 or above");
+}
+
+/// The column "age" of rows with ids from `first` on.
+NewColumns agesFrom(int32_t first, int64_t rows) {
+  NewColumns columns;
+  columns.values.push_back({{"age", ANNUDF_CAPTURE_I32}, std::vector<std::byte>(size_t(rows) * 4)});
+  for (int32_t i = 0; i < rows; ++i) {
+    const int32_t age = 3 * (first + i);
+    std::memcpy(columns.values[0].bytes.data() + size_t(i) * 4, &age, 4);
+  }
+  return columns;
+}
+
+TEST_F(CudaExtend, ColumnsFollowAndListsStay) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_U8, 1400, 20);
+  for (const uint32_t lists : {1u, 12u}) {
+    Index there = build(part(base, 0, 1000), lists);
+    there.addColumns(agesFrom(0, 1000));
+    EXPECT_FALSE(there.onHost());
+    Index host = there;
+    for (const int32_t first : {1000, 1200}) {
+      const NewColumns ages = agesFrom(first, 200);
+      extend(there, part(base, first, 200), first == 1000, {nullptr, false, &ages});
+      host.extend(part(base, first, 200), {nullptr, false, &ages});
+    }
+    EXPECT_EQ(errorOf([&] { extend(there, part(base, 0, 1), false); }),
+              "column 'age' (i32) of the index has no values for the new rows; give one a row");
+    const std::vector<int64_t> gone = {0, 17, 17, 999, 1000, 1399, 5000};
+    EXPECT_EQ(backend->remove(there, gone), 5);
+    EXPECT_EQ(host.remove(gone), 5);
+    EXPECT_EQ(there.device(), 0);
+    EXPECT_FALSE(there.onHost());
+    EXPECT_TRUE(sameContent(there, host)) << lists << " lists";
+  }
 }
 
 TEST_F(CudaExtend, WhatIsOnTheHostIsExtendedThere) {

@@ -12,7 +12,9 @@
 
 #include "annudf/runtime/engine/Columns.h"
 #include "Support/TestFiles.h"
+#include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "coarse/KMeans.h"
 #include "runtime/IndexFileTesting.h"
 #include "runtime/TestData.h"
 
@@ -67,17 +69,20 @@ std::string check(const Index &index) {
   if (columnText(index.columns()) != "age (f64), old (i1), rank (i16)")
     return columnText(index.columns());
   int64_t seen = 0;
-  for (const List &list : index.lists())
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const List &list = index.list(l);
+    const ListColumns &columns = index.columnsOf(l);
     for (size_t i = 0; i < size_t(list.size); ++i, ++seen) {
       const int64_t id = list.ids[i];
       double age;
       int16_t rank;
-      std::memcpy(&age, list.columns[0].data() + i * 8, 8);
-      std::memcpy(&rank, list.columns[2].data() + i * 2, 2);
-      if (age != ageOf(id) || rank != rankOf(id) || list.columns[1][i] != std::byte(isOldOf(id)) ||
-          list.columns[0].size() != size_t(list.size) * 8)
+      std::memcpy(&age, columns[0].data() + i * 8, 8);
+      std::memcpy(&rank, columns[2].data() + i * 2, 2);
+      if (age != ageOf(id) || rank != rankOf(id) || columns[1][i] != std::byte(isOldOf(id)) ||
+          columns[0].size() != size_t(list.size) * 8)
         return "row " + std::to_string(id);
     }
+  }
   return seen == index.size() ? "" : "rows are missing";
 }
 
@@ -190,6 +195,83 @@ TEST(Columns, OfSeveralRowsWithOneIdCannotBeAdded) {
   EXPECT_EQ(
       errorOf([&] { index.addColumns(columnsOf(idsFrom(0, 41))); }),
       "columns: several rows of the index have id 7; give the columns with the rows, to extend()");
+}
+
+/// Lists as a device has them: those of an index, which nobody may ask for before the end.
+class Elsewhere final : public ListsElsewhere {
+public:
+  explicit Elsewhere(const Index &index) : of_(index) {
+    for (uint32_t l = 0; l < of_.nLists(); ++l)
+      sizes_.push_back(uint32_t(of_.listSize(l)));
+  }
+  int device() const override { return 7; }
+  std::span<const uint32_t> sizes() const override { return sizes_; }
+
+private:
+  std::vector<List> fetch() override { return of_.lists(); }
+  std::vector<int64_t> fetchIds() override {
+    std::vector<int64_t> ids;
+    for (const List &list : of_.lists())
+      ids.insert(ids.end(), list.ids.begin(), list.ids.end());
+    return ids;
+  }
+  const Index of_;
+  std::vector<uint32_t> sizes_;
+};
+
+/// What a search reads of the column "age".
+/// \param bySlot  whether the metric takes it in any order.
+std::vector<std::byte> boundAges(const Index &index, bool bySlot) {
+  Manifest manifest;
+  manifest.rowOnlyIndexes = bySlot;
+  manifest.captures = {{"age", ANNUDF_CAPTURE_F64, {{ANNUDF_EXTENT_ROW, 0}}}};
+  const ColumnTypes types = columnTypes(index);
+  const BoundCaptures captures =
+      BoundCaptures::bindViews(manifest, {9, index.rowExtent(), 0}, {}, false, &types);
+  const StoreCaptures bound(index, manifest, captures);
+  const auto bytes = bound.get().bytes(0);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Columns, LeaveListsOnTheirDevice) {
+  Index host = built(integerMatrix(ANNUDF_ELEMENT_U8, 300, 9));
+  Index there({host.element(), host.dims(), host.size(), host.metric(), 0, host.centers(),
+               std::make_shared<Elsewhere>(host)});
+  std::mt19937 random(6);
+  std::vector<int64_t> ids = idsFrom(0, 300);
+  std::shuffle(ids.begin(), ids.end(), random);
+  for (Index *index : {&host, &there})
+    index->addColumns(columnsOf(ids), ids.data());
+  const auto same = [&] {
+    EXPECT_EQ(there.columns(), host.columns());
+    for (uint32_t l = 0; l < host.nLists(); ++l)
+      EXPECT_EQ(there.columnsOf(l), host.columnsOf(l)) << "list " << l;
+    for (const bool bySlot : {false, true})
+      EXPECT_EQ(boundAges(there, bySlot), boundAges(host, bySlot));
+    EXPECT_EQ(there.idsAreRowNumbers(), host.idsAreRowNumbers());
+    EXPECT_FALSE(there.onHost());
+    EXPECT_EQ(there.device(), 7);
+  };
+  same();
+  const Matrix more = integerMatrix(ANNUDF_ELEMENT_U8, 70, 9, 2);
+  ids = idsFrom(1000, 70);
+  std::shuffle(ids.begin(), ids.end(), random);
+  const NewColumns columns = columnsOf(ids);
+  const NewIds newIds = {ids.data(), false, &columns};
+  const AssignBy by = AssignBy::of(host.metric());
+  std::vector<uint32_t> assigned(70);
+  CoarseRanker(*host.listCenters(), by.metric, by.order).assign(more.view(), assigned.data());
+  host.extend(more.view(), newIds);
+  there.changeTo(std::make_shared<Elsewhere>(host), host.size(), host.largestId(), {},
+                 there.columnsAfter(newIds, assigned));
+  same();
+  const std::vector<int64_t> gone = {3, 1003, 299, 17, 17, 5000};
+  EXPECT_EQ(host.remove(gone), 4);
+  there.changeTo(std::make_shared<Elsewhere>(host), host.size(), host.largestId(), {},
+                 there.columnsWithout(gone));
+  same();
+  EXPECT_EQ(check(there), "");
+  EXPECT_TRUE(there.onHost());
 }
 
 /// The file of an index with columns, and what reading a changed one says.

@@ -40,6 +40,8 @@ public:
   void checkFinite();
   void checkIds(const int64_t *ids);
   std::shared_ptr<DeviceIndex> add(const int64_t *ids, const Progress &progress);
+  /// The list of each new row, after add(); empty unless the index has columns.
+  const std::vector<uint32_t> &assigned() const { return assigned_; }
   /// Centers after add(); empty where they have not moved.
   std::vector<float> centers() { return std::move(centers_); }
   std::shared_ptr<ListsOnDevice> lists(std::shared_ptr<const DeviceIndex> copy) {
@@ -61,7 +63,7 @@ private:
   const CUstream stream_;
   StreamLauncher launcher_;
   const BuildShape shape_;
-  std::vector<uint32_t> sizes_;
+  std::vector<uint32_t> sizes_, assigned_;
   std::vector<float> centers_;
 };
 
@@ -110,6 +112,10 @@ std::shared_ptr<DeviceIndex> Extender::add(const int64_t *ids, const Progress &p
     assign(sorted.keys(), progress);
   else
     ANNUDF_CUDA(cuMemsetD8Async, sorted.keys(), 0, count_ * 4, stream_);
+  if (!index_.columns().empty()) { // Which are on the host. The sort, which waits, moves the keys.
+    assigned_.resize(count_);
+    ANNUDF_CUDA(cuMemcpyDtoHAsync, assigned_.data(), sorted.keys(), count_ * 4, stream_);
+  }
   const uint32_t *starts = sorted.sort();
   sizes_.resize(lists);
   ANNUDF_CUDA(cuMemcpyDtoH, sizes_.data(), old_.listSize, sizes_.size() * 4);
@@ -157,7 +163,8 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendThere(Index &index, const Matri
   const int64_t largest =
       ids.ids ? *std::max_element(ids.ids, ids.ids + rows.rows) : index.rowExtent() + rows.rows - 1;
   index.changeTo(extender.lists(made), index.size() + rows.rows,
-                 std::max(index.largestId(), largest), extender.centers());
+                 std::max(index.largestId(), largest), extender.centers(),
+                 index.columnsAfter(ids, extender.assigned()));
   return made;
 }
 

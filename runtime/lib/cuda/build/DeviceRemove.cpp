@@ -130,10 +130,13 @@ IndexBuilder::Removed IndexBuilder::remove(Index &index, std::span<const int64_t
     std::shared_ptr<DeviceIndex> made;
     if (left != size && left != 0)
       made = remover.move();
+    std::vector<ListColumns> columns;
+    if (left != size)
+      columns = index.columnsWithout(ids);
     report(progress, "remove", 1); // The last chance to stop.
     if (left != size)
       index.changeTo(made ? remover.lists(made) : nullptr, left, remover.largestId(),
-                     remover.centers());
+                     remover.centers(), std::move(columns));
     return {size - left, made};
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::Environment)

@@ -64,4 +64,11 @@ std::vector<List> ListsOnDevice::fetch() {
   return lists;
 }
 
+std::vector<int64_t> ListsOnDevice::fetchIds() {
+  ContextScope scope(*context_);
+  std::vector<int64_t> ids(copy_->groups() * kGroupRows);
+  ANNUDF_CUDA(cuMemcpyDtoH, ids.data(), copy_->args().ids, ids.size() * 8);
+  return ids;
+}
+
 } // namespace annudf::runtime::cuda

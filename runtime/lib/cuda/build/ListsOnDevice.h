@@ -27,6 +27,7 @@ public:
 
 private:
   std::vector<List> fetch() override;
+  std::vector<int64_t> fetchIds() override;
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const BuildKernels> kernels_;

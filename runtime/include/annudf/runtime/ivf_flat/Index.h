@@ -117,8 +117,8 @@ public:
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
   /// What extend() refuses before it looks at coordinates, but for repeated ids.
   void checkNewRows(const MatrixView &rows, const NewIds &ids) const;
-  /// Adds columns to the rows that there are, which may be none. Lists that a device has come to
-  /// the host. On any error the index is as before.
+  /// Adds columns to the rows that there are, which may be none. Lists that a device has stay
+  /// there. On any error the index is as before.
   /// \param ids  which row each value is for, all rows once; null: value i is for id i.
   /// \throws Error(Input) on a column that the index has, and values that are not one a row.
   void addColumns(const NewColumns &columns, const int64_t *ids = nullptr);
@@ -127,8 +127,15 @@ public:
   /// \param lists  null where there are no rows.
   /// \param size, largestId  of all rows.
   /// \param centers  where they have moved; else empty.
+  /// \param columns  of the rows then, as columnsAfter() or columnsWithout() has them.
   void changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,
-                std::vector<float> centers = {});
+                std::vector<float> centers = {}, std::vector<ListColumns> columns = {});
+  /// Values of the columns by list once new rows are in it, in the order of the rows.
+  /// \param assigned  the list of each new row.
+  std::vector<ListColumns> columnsAfter(const NewIds &ids,
+                                        const std::vector<uint32_t> &assigned) const;
+  /// The same once the rows with these ids are gone. No list comes to the host.
+  std::vector<ListColumns> columnsWithout(std::span<const int64_t> ids) const;
   /// Removes every row that has one of these ids; an id that no row has is passed over, and so is
   /// one that is given twice. The other rows keep their ids, their lists and their order there. A
   /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move

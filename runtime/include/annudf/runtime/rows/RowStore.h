@@ -43,8 +43,6 @@ struct List {
   int64_t size = 0;         ///< Rows that exist.
   Words words;              ///< groups() * words() * kGroupRows.
   std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
-  /// By column of the store: `size` values in the order of the rows.
-  std::vector<std::vector<std::byte>> columns;
   int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
 };
 
@@ -55,6 +53,8 @@ public:
   /// All of them; the first call copies them. \throws Error; then the next call tries again.
   const std::vector<List> &get();
   bool fetched() const { return fetched_; }
+  /// Ids of a list as List has them; where the lists are elsewhere yet, ids alone are copied.
+  std::span<const int64_t> ids(uint32_t list);
   /// The CUDA device that has them.
   virtual int device() const = 0;
   /// Rows of each; asks no device.
@@ -62,12 +62,21 @@ public:
 
 protected:
   virtual std::vector<List> fetch() = 0;
+  /// Ids of all lists, one after the other, each in whole groups; nothing where they come with the
+  /// lists alone. Never while fetch() runs, nor after.
+  virtual std::vector<int64_t> fetchIds() { return {}; }
 
 private:
-  std::once_flag once_;
+  std::once_flag once_, idsOnce_;
+  std::mutex fetching_;
   std::atomic<bool> fetched_{false};
   std::vector<List> lists_;
+  std::vector<int64_t> ids_;
+  std::vector<size_t> firstId_; ///< In ids_, by list.
 };
+
+/// Values of a list's rows, by column of the store, in the order of the rows.
+using ListColumns = std::vector<std::vector<std::byte>>;
 
 class RowStore;
 
@@ -122,6 +131,10 @@ public:
     return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
   }
   const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
+  /// list(i).ids, for which no list comes to the host.
+  std::span<const int64_t> idsOf(uint32_t i) const {
+    return elsewhere_ ? elsewhere_->ids(i) : std::span<const int64_t>(lists_[i].ids);
+  }
   /// Whether its lists are in host memory: they are not where a device made them and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
   /// Where its rows are somebody else's memory and nobody has asked for a list of them; else null.
@@ -133,6 +146,8 @@ public:
   int threads() const { return threads_; } ///< For work on it; 0: all cores.
   /// Values that every row has beside its coordinates, sorted by name.
   const std::vector<Column> &columns() const { return columns_; }
+  /// Those of the rows of a list. They are in host memory, wherever the lists are.
+  const ListColumns &columnsOf(uint32_t i) const { return columnValues_[i]; }
   /// Another one when columns are added to rows that there were.
   uint64_t columnsNumber() const { return columnsNumber_; }
   /// Changes with the rows.
@@ -162,7 +177,8 @@ protected:
   int64_t largestId_ = -1;
   bool missing_ = false;
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
-  std::vector<Column> columns_; ///< Where there are some, the lists are here.
+  std::vector<Column> columns_;
+  std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
   uint64_t columnsNumber_ = 0;
   std::shared_ptr<ListsElsewhere> elsewhere_;
   uint64_t generation_ = 0;
