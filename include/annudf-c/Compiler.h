@@ -165,13 +165,14 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_compile_cuda_source(
  * Writes at most `capacity`, returns how many there are; `archs` may be NULL if it is 0. */
 ANNUDF_CAPI_EXPORTED size_t annudf_supported_archs(int32_t *archs, size_t capacity);
 
-/** Libraries of the CUDA toolkit that compile. */
+/** What compiles for GPUs. */
 typedef enum annudf_cuda_compiler ANNUDF_ENUM_TYPE {
   ANNUDF_CUDA_LIBNVVM = 0,
-  ANNUDF_CUDA_NVRTC = 1 /**< Only CUDA source needs it. */
+  ANNUDF_CUDA_NVRTC = 1, /**< Only CUDA source needs it. */
+  ANNUDF_CUDA_NVPTX = 2  /**< Of LLVM, with the libdevice that its functions of math come from. */
 } annudf_cuda_compiler;
 
-/** Version and path of the library that is used; ANNUDF_ENVIRONMENT, naming the
+/** Version and path of the compiler that is used; ANNUDF_ENVIRONMENT, naming the
  * places that were looked at, if there is none.
  * \param which  enum annudf_cuda_compiler. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_describe_cuda_compiler(int32_t which,

@@ -257,11 +257,12 @@ size_t annudf_supported_archs(int32_t *archs, size_t capacity) {
 annudf_status annudf_describe_cuda_compiler(int32_t which, annudf_buffer **text) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(text, "text");
-    if (which != ANNUDF_CUDA_LIBNVVM && which != ANNUDF_CUDA_NVRTC)
+    constexpr std::string (*kDescribe[])(std::string *) = {describeLibNvvm, describeNvrtc,
+                                                           describeNvptx};
+    if (which < ANNUDF_CUDA_LIBNVVM || which > ANNUDF_CUDA_NVPTX)
       call.refuse("which is " + std::to_string(which) +
                   "; use a value of enum annudf_cuda_compiler");
-    const auto describe = which == ANNUDF_CUDA_LIBNVVM ? describeLibNvvm : describeNvrtc;
-    std::string searched, found = describe(&searched);
+    std::string searched, found = kDescribe[which](&searched);
     if (found.empty())
       throw Error(ErrorKind::Environment, searched);
     *text = makeBuffer(std::move(found));

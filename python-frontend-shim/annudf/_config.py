@@ -73,6 +73,7 @@ def _text(found: dict[str, Any]) -> str:
     text = line("annudf", f"{found['annudf']}, LLVM {found['llvm']}, Python {found['python']}")
     text += line("platform", found["platform"])
     text += line("CPU search", found["cpu"], "searching host arrays", found["cpu_built"])
+    text += line("NVPTX", found["nvptx"], "device_backend='nvptx'", found["nvptx_found"])
     text += line("libNVVM", found["libnvvm"], "code for GPUs; pip install 'annudf[cu13]'", found["libnvvm_found"])
     text += line("NVRTC", found["nvrtc"], "cuda_source_metric; pip install 'annudf[cu13]'", found["nvrtc_found"])
     if found["cuda_built"]:

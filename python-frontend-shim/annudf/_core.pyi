@@ -125,12 +125,12 @@ def tables() -> dict[str, list[tuple[str, str, int, int, str, str, int]]]:
     The tables of the ABI by name: rows of (name, spelling, value, bits, kind, detail, since); since is -1 where a row is reserved for a later version.
     """
 
-def compile(source: str, origin: str, *, archs: Sequence[str] | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: str = '', inline_captures: str = '', import_frontend: bool = False) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+def compile(source: str, origin: str, *, archs: Sequence[str] | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: str = '', inline_captures: str = '', import_frontend: bool = False, device_backend: str = '') -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
     """
     Compiles text of the dialect. `archs` None: all that are supported if there is a libNVVM, else none with a warning.
     """
 
-def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name: str = '', inline_captures: str = '', import_frontend: bool = False) -> bytes:
+def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name: str = '', inline_captures: str = '', import_frontend: bool = False, device_backend: str = '') -> bytes:
     """
     Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx", "ltoir", "device-bitcode", "host-bitcode" or "properties" (JSON).
     """

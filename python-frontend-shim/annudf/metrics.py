@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from annudf._metric.arguments import check_device_backend
 from annudf._metric.builtin import builtin_names, builtin_text, make_builtin
 from annudf._metric.metric import Metric
+from annudf._support.options import DeviceBackend
 
 __all__ = ["get", "names", "text"]
 
@@ -29,13 +31,15 @@ def names() -> tuple[str, ...]:
     return builtin_names()
 
 
-def get(name: str, /, **captures: Any) -> Metric:
+def get(name: str, /, *, device_backend: DeviceBackend = "libnvvm", **captures: Any) -> Metric:
     """A ready-made metric, with values for its parameters.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
+    device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
+        As in :func:`annudf.metric`.
     **captures : number or array
         Its parameters: ``p`` of "minkowski" (default 2), ``V`` of "seuclidean" (the variance of each dimension,
         shape (dims,)), ``ranges`` of "gower" (the largest minus the smallest value of each, 0 for categories).
@@ -58,7 +62,7 @@ def get(name: str, /, **captures: Any) -> Metric:
     >>> cubic.name, cubic.captures["p"].item()
     ('minkowski', 3.0)
     """
-    return make_builtin(name, captures)
+    return make_builtin(name, captures, check_device_backend(device_backend))
 
 
 def text(name: str) -> str:

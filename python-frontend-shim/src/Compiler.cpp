@@ -102,7 +102,7 @@ static std::string shown(const Artifact &self) {
 static std::tuple<Artifact, DiagnosticList>
 compile(std::string_view source, const std::string &origin, const std::optional<Names> &archs,
         bool ltoIr, bool hostBitcode, const std::string &metricName,
-        const std::string &inlineCaptures, bool importFrontend) {
+        const std::string &inlineCaptures, bool importFrontend, const std::string &deviceBackend) {
   const std::vector<const char *> names = archs ? pointers(*archs) : std::vector<const char *>();
   annudf_compile_options options = {};
   options.size = sizeof options;
@@ -114,6 +114,7 @@ compile(std::string_view source, const std::string &origin, const std::optional<
   options.skip_lto_ir = !ltoIr || (archs && archs->empty());
   options.skip_host_bitcode = !hostBitcode;
   options.import_frontend = importFrontend;
+  options.device_backend = deviceBackend.c_str();
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
   const Outcome status = withoutGil([&] {
@@ -126,13 +127,14 @@ compile(std::string_view source, const std::string &origin, const std::optional<
 static nb::bytes lower(std::string_view source, const std::string &origin,
                        const std::string &target, const std::string &arch,
                        const std::string &metricName, const std::string &inlineCaptures,
-                       bool importFrontend) {
+                       bool importFrontend, const std::string &deviceBackend) {
   annudf_lower_options options = {};
   options.size = sizeof options;
   options.arch = arch.c_str();
   options.metric_name = metricName.c_str();
   options.inline_captures = inlineCaptures.c_str();
   options.import_frontend = importFrontend;
+  options.device_backend = deviceBackend.c_str();
   annudf_buffer *code = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
   const Outcome status = withoutGil([&] {
@@ -281,15 +283,17 @@ void addCompiler(nb::module_ &module) {
 
   module.def("compile", &compile, "source"_a, "origin"_a, nb::kw_only(), "archs"_a = nb::none(),
              "lto_ir"_a = true, "host_bitcode"_a = true, "metric_name"_a = "",
-             "inline_captures"_a = "", "import_frontend"_a = false,
+             "inline_captures"_a = "", "import_frontend"_a = false, "device_backend"_a = "",
              nb::sig("def compile(source: str, origin: str, *, archs: collections.abc.Sequence[str]"
                      " | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: "
-                     "str = '', inline_captures: str = '', import_frontend: bool = False) -> "
+                     "str = '', inline_captures: str = '', import_frontend: bool = False, "
+                     "device_backend: str = '') -> "
                      "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
              "Compiles text of the dialect. `archs` None: all that are supported if there is a "
              "libNVVM, else none with a warning.");
   module.def("lower", &lower, "source"_a, "origin"_a, "target"_a, nb::kw_only(), "arch"_a = "",
              "metric_name"_a = "", "inline_captures"_a = "", "import_frontend"_a = false,
+             "device_backend"_a = "",
              "Verifies text of the dialect and stops at `target`: \"mlir\", \"nvvm-ir\", \"ptx\", "
              "\"ltoir\", \"device-bitcode\", \"host-bitcode\" or \"properties\" (JSON).");
   module.def("compile_cuda_source", &compileCudaSource, "source"_a, "origin"_a, nb::kw_only(),

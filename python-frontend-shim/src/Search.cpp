@@ -326,7 +326,8 @@ nb::dict describeEnvironment() {
   nb::list devices;
   for (size_t i = 0; i < info.device_count; ++i)
     devices.append(info.devices[i]);
-  bool nvvmFound = false, nvrtcFound = false;
+  bool nvptxFound = false, nvvmFound = false, nvrtcFound = false;
+  const nb::object nvptx = foundOrWhyNot(ANNUDF_CUDA_NVPTX, nvptxFound);
   const nb::object nvvm = foundOrWhyNot(ANNUDF_CUDA_LIBNVVM, nvvmFound);
   const nb::object nvrtc = foundOrWhyNot(ANNUDF_CUDA_NVRTC, nvrtcFound);
   nb::dict result;
@@ -340,6 +341,8 @@ nb::dict describeEnvironment() {
   result["devices"] = devices;
   result["linker_found"] = info.linker_found != 0;
   result["linker"] = info.linker;
+  result["nvptx_found"] = nvptxFound;
+  result["nvptx"] = nvptx;
   result["libnvvm_found"] = nvvmFound;
   result["libnvvm"] = nvvm;
   result["nvrtc_found"] = nvrtcFound;

@@ -358,8 +358,8 @@ TEST(CApiCompiler, NullIsRefused) {
   EXPECT_EQ(annudf_diagnostics_count(nullptr), 0u);
   EXPECT_EQ(outcome(annudf_describe_cuda_compiler(ANNUDF_CUDA_LIBNVVM, nullptr)),
             null("annudf_describe_cuda_compiler", "text"));
-  EXPECT_EQ(outcome(annudf_describe_cuda_compiler(2, &code)),
-            "usage: annudf_describe_cuda_compiler: which is 2; use a value of enum "
+  EXPECT_EQ(outcome(annudf_describe_cuda_compiler(3, &code)),
+            "usage: annudf_describe_cuda_compiler: which is 3; use a value of enum "
             "annudf_cuda_compiler");
 }
 

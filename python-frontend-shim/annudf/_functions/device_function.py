@@ -19,10 +19,12 @@ from annudf._devices import backends
 from annudf._frontend import translate_device_function
 from annudf._frontend.source.report import in_users_words
 from annudf._frontend.types.prototypes import Kind, Struct, parse_signature, spell, spell_element
+from annudf._metric.arguments import check_device_backend
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
 from annudf._support import fork
 from annudf._support.checks import shown
+from annudf._support.options import DeviceBackend
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
 
@@ -199,7 +201,9 @@ class DeviceFunction:
         without_places = re.sub(r'loc\("[^"]*":\d+:\d+\)', "", text)
         return f"{plain}_{hashlib.sha256(without_places.encode()).hexdigest()[:16]}"
 
-    def _lower(self, signature: object, abi: str, symbol: str, target: str, arch: str) -> tuple[bytes, Kind, str]:
+    def _lower(
+        self, signature: object, abi: str, symbol: str, target: str, arch: str, device_backend: str = "libnvvm"
+    ) -> tuple[bytes, Kind, str]:
         from annudf import _core
 
         if abi not in ("c", "raw"):
@@ -217,7 +221,14 @@ class DeviceFunction:
                     f"abi is 'c', and compilers differ in how they pass {spell(one)} by value; use abi='raw'"
                 )
         with fork.compiling(), in_users_words():
-            code = _core.lower(text, self._function.__code__.co_filename, target, arch=arch, import_frontend=True)
+            code = _core.lower(
+                text,
+                self._function.__code__.co_filename,
+                target,
+                arch=arch,
+                import_frontend=True,
+                device_backend=device_backend,
+            )
         return code, kind, name
 
     def _state(self) -> bytes:
@@ -306,10 +317,12 @@ def compile(
     launch_bounds: object = None,
     *,
     captures: Mapping[str, object] | None = None,
+    device_backend: DeviceBackend = "libnvvm",
 ) -> CompiledFunction:
     """Compiles a Python function as a device function; no GPU is needed.
 
-    Arguments, defaults and results are those of ``numba.cuda.compile``, with `captures` in addition. Options that
+    Arguments, defaults and results are those of ``numba.cuda.compile``, with `captures` and
+    `device_backend` in addition. Options that
     annudf does not have are refused. The compiled prototype is checked before the code is returned.
 
     Parameters
@@ -342,6 +355,8 @@ def compile(
         An option of kernels, refused here.
     captures : dict, optional
         As in :func:`device_function`.
+    device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
+        What makes PTX. "nvptx" is LLVM, which needs no CUDA toolkit and makes no LTO-IR.
 
     Returns
     -------
@@ -379,6 +394,11 @@ def compile(
         raise ArgumentError(f"output is {shown(output)}, it must be one of {', '.join(map(repr, _TARGETS))}")
     if forceinline and output != "ltoir":
         raise ArgumentError(f"forceinline is {shown(forceinline)} and output is '{output}'; only 'ltoir' is inlined")
+    backend = check_device_backend(device_backend)
+    if backend == "nvptx" and output == "ltoir":
+        raise ArgumentError(
+            "device_backend is 'nvptx', which makes PTX and no LTO-IR, and output is 'ltoir'; give 'ptx'"
+        )
     made = pyfunc if isinstance(pyfunc, DeviceFunction) else device_function(pyfunc, captures=captures)
     if made is pyfunc and captures:
         raise ArgumentError("captures are given, but this device_function has its own; leave them out")
@@ -386,7 +406,7 @@ def compile(
     symbol = _abi_name(abi_info)
     if not symbol and output != "host" and _refused_name(made.__name__) is None:
         symbol = made.__name__
-    code, kind, _ = made._lower(sig, abi, symbol, _TARGETS[output], arch)
+    code, kind, _ = made._lower(sig, abi, symbol, _TARGETS[output], arch, backend)
     return CompiledFunction(code.decode() if output in ("ptx", "llvm") else code, _plain(kind))
 
 

@@ -27,6 +27,7 @@ from annudf._support.options import (
     CaptureType,
     CaptureWord,
     Coarse,
+    DeviceBackend,
     ElementName,
     Extent,
     Numerics,
@@ -131,6 +132,13 @@ def check_symbol(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ArgumentError(f"symbol_name is {shown(name)}; use letters, digits and _, not beginning with a digit")
     return name
+
+
+def check_device_backend(backend: object) -> DeviceBackend:
+    """Raises ArgumentError unless it names one."""
+    if not isinstance(backend, str) or backend not in ("libnvvm", "nvptx"):
+        raise ArgumentError(f"device_backend is {shown(backend)}, it must be 'libnvvm' or 'nvptx'")
+    return cast(DeviceBackend, backend)
 
 
 def check_word(dtype: npt.DTypeLike | None, what: str) -> Word:

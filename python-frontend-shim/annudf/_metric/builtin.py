@@ -19,7 +19,7 @@ from annudf._metric.definition import TextDefinition
 from annudf._metric.domains import check_parameter
 from annudf._metric.metric import Metric, MetricSource
 from annudf._support.checks import check_number, shown
-from annudf._support.options import COARSE_OF_METRIC
+from annudf._support.options import COARSE_OF_METRIC, DeviceBackend
 from annudf.errors import ArgumentError, CaptureError
 
 _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "minkowski"}
@@ -80,15 +80,15 @@ def _parameters(own: str) -> tuple[str, ...]:
 class _BuiltinDefinition(TextDefinition):
     """A ready-made metric."""
 
-    def __init__(self, own: str) -> None:
+    def __init__(self, own: str, device_backend: DeviceBackend) -> None:
         others = "".join(f", also {name}" for name, other in _OWN_NAMES.items() if other == own)
-        super().__init__(_text(own), f"<built-in metric {own}{others}>", own)
+        super().__init__(_text(own), f"<built-in metric {own}{others}>", own, device_backend)
         self.builtin_name = own
 
 
 @functools.cache
-def _make(own: str) -> Metric:
-    return Metric(_BuiltinDefinition(own), {})
+def _make(own: str, device_backend: DeviceBackend = "libnvvm") -> Metric:
+    return Metric(_BuiltinDefinition(own, device_backend), {})
 
 
 def builtin_metric(name: str, argument: float = DEFAULT_ARGUMENT) -> Metric:
@@ -146,7 +146,7 @@ def chosen_metric(metric: Metric | str, argument: float = DEFAULT_ARGUMENT) -> M
     return metric if isinstance(metric, Metric) else builtin_metric(metric, argument)
 
 
-def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
+def make_builtin(name: str, captures: Mapping[str, Any], device_backend: DeviceBackend = "libnvvm") -> Metric:
     """The metric of that name with values for all of its parameters."""
     own = _own_name(name)
     if own == "minkowski":
@@ -154,7 +154,8 @@ def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
     if missing := [one for one in _parameters(own) if one not in captures]:
         needed = ", ".join(f"{one}=..." for one in missing)
         raise CaptureError(f"metric '{name}' needs {needed}")
-    return _make(own).bind(**captures) if captures else _make(own)
+    made = _make(own, device_backend)
+    return made.bind(**captures) if captures else made
 
 
 def check_index_metric(name: str) -> str:

@@ -17,14 +17,21 @@ from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._frontend import ahead
 from annudf._frontend.source.functions import unary_function
 from annudf._frontend.source.signature import check_hooks, warn_of_unread_accumulator
-from annudf._metric.arguments import Arguments, check_accumulator_word, check_arguments, check_symbol, check_word
+from annudf._metric.arguments import (
+    Arguments,
+    check_accumulator_word,
+    check_arguments,
+    check_device_backend,
+    check_symbol,
+    check_word,
+)
 from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
 from annudf._support.checks import check_bool
 from annudf._support.log import logger
-from annudf._support.options import AccumulatorWord, IndexMetric, MetricOptions, Numerics, Order, Word
+from annudf._support.options import AccumulatorWord, DeviceBackend, IndexMetric, MetricOptions, Numerics, Order, Word
 from annudf.errors import ArgumentError
 
 
@@ -52,6 +59,7 @@ def metric(
     coarse_order: Order | None = None,
     allow_non_finite: bool = False,
     missing_values: bool = False,
+    device_backend: DeviceBackend = "libnvvm",
 ) -> Callable[[Any], Metric]: ...
 
 
@@ -74,6 +82,7 @@ def metric(
     coarse_order: Order | None = None,
     allow_non_finite: bool = False,
     missing_values: bool = False,
+    device_backend: DeviceBackend = "libnvvm",
 ) -> Metric | Callable[[Any], Metric]:
     """Makes a metric of a function ``f(x, y, acc, ctx)`` that gives the next accumulator.
 
@@ -141,6 +150,9 @@ def metric(
     missing_values : bool, default False
         Whether the function handles missing coordinates, which are NaN (``math.isnan(x)``). Only such a metric may
         search an index that was built with ``missing_values=True``.
+    device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
+        What makes code for GPUs. "nvptx" is LLVM, which needs no CUDA toolkit; a GPU calls its code, which is slower
+        than the inlined code of libNVVM.
 
     Returns
     -------
@@ -182,7 +194,7 @@ def metric(
     """
     if not check_bool(forceinline, "forceinline"):
         raise ArgumentError("forceinline is False, but hooks are always inlined; leave it out")
-    compute = check_word(dtype, "dtype")
+    compute, backend = check_word(dtype, "dtype"), check_device_backend(device_backend)
     given = check_arguments(
         order=order,
         initial=initial,
@@ -233,7 +245,7 @@ def metric(
         check_hooks(update, options)
         warn_of_unread_accumulator(options.name, update, final)
         _tell_wide_captures(update, options)
-        definition = FunctionDefinition(update, options)
+        definition = FunctionDefinition(update, options, backend)
         ahead.begin(definition.is_compiled)
         result = Metric(definition, said.values, update, said.allow_non_finite)
         if isinstance(target, type):

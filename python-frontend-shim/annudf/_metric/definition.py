@@ -7,10 +7,8 @@ A definition is shared by all metrics that differ only in the values of their ca
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import os
 import time
 import types
 from abc import ABC, abstractmethod
@@ -28,11 +26,12 @@ from annudf._frontend.source.signature import reads_accumulator
 from annudf._frontend.source.snapshot import snapshot
 from annudf._metric import cache
 from annudf._metric.domains import CONDITIONS, check_parameter
+from annudf._metric.identity import compiler_identity
 from annudf._metric.properties import Properties, proved_of, recorded_in
 from annudf._support import fork
 from annudf._support.checks import shown
 from annudf._support.log import logger
-from annudf._support.options import CaptureType, MetricOptions
+from annudf._support.options import CaptureType, DeviceBackend, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -48,44 +47,6 @@ ALL = "all"
 _memory_lock = fork.lock()
 _memory: OrderedDict[str, Artifact] = OrderedDict()
 _MEMORY_ENTRIES = 256
-
-
-_LIBRARY_VARIABLES = (
-    "ANNUDF_CUDA_WHEELS",
-    "ANNUDF_LIBDEVICE",
-    "ANNUDF_LIBNVRTC",
-    "ANNUDF_LIBNVVM",
-    "ANNUDF_NVJITLINK",
-    "CONDA_PREFIX",
-    "CUDA_HOME",
-    "CUDA_PATH",
-    "HOME",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-)
-"""What decides which libNVVM, libdevice, NVRTC and nvJitLink are found; asking them would mean loading them."""
-
-
-def _compiler_identity() -> str:
-    """What else the output of the compiler depends on: which build of it this is, and which libraries it finds."""
-    variables = [f"{name}={os.environ.get(name, '')}" for name in _LIBRARY_VARIABLES]
-    return "\n".join([_build_identity(), *variables])
-
-
-@functools.cache
-def _build_identity() -> str:
-    import annudf
-    from annudf import _core
-
-    paths = {_core.__file__}
-    # The compiler itself is in a library that the loader found, wherever that is.
-    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as maps:
-        paths |= {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "/libannudf" in line}
-    parts = [annudf.__version__]
-    for path in sorted(paths):
-        status = os.stat(path)
-        parts.append(f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}")
-    return "\n".join(parts)
 
 
 def parse_arch(arch: str | int) -> str:
@@ -116,7 +77,8 @@ class Definition(ABC):
         # An array on a device is copied to be looked at; it has few entries.
         return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
-    def __init__(self) -> None:
+    def __init__(self, device_backend: DeviceBackend = "libnvvm") -> None:
+        self.device_backend = device_backend
         self._lock = fork.rlock()
         self._artifacts: dict[tuple[str, ...], Artifact] = {}
 
@@ -195,7 +157,9 @@ class Definition(ABC):
         basis = self._key()
         key = ""
         if basis is not None:
-            key = cache.make_key("annudf artifact 1", basis, _compiler_identity(), *targets)
+            # Code for hosts is the same by either backend, and keys with libNVVM stay what they were.
+            other = () if self.device_backend == "libnvvm" or targets == (HOST,) else (self.device_backend,)
+            key = cache.make_key("annudf artifact 1", basis, compiler_identity(), *other, *targets)
             with _memory_lock:
                 found = _memory.get(key)
                 if found is not None:
@@ -256,8 +220,10 @@ def _refuse_linked(value: object) -> NoReturn:
 class FunctionDefinition(Definition):
     """A Python function."""
 
-    def __init__(self, function: types.FunctionType, options: MetricOptions) -> None:
-        super().__init__()
+    def __init__(
+        self, function: types.FunctionType, options: MetricOptions, device_backend: DeviceBackend = "libnvvm"
+    ) -> None:
+        super().__init__(device_backend)
         self.function = function
         self.options = options
         self._module: Any = None
@@ -307,7 +273,7 @@ class FunctionDefinition(Definition):
             basis = fingerprint(*snapshot(self.function, self.options, _refuse_linked))
         except CompileError:
             return False
-        key = cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
+        key = cache.make_key("annudf artifact 1", basis, compiler_identity(), HOST)
         return key in _memory or cache.load(key) is not None
 
     def _translated(self) -> Any:
@@ -339,6 +305,7 @@ class FunctionDefinition(Definition):
                 lto_ir=archs is None or bool(archs),
                 host_bitcode=host,
                 import_frontend=True,
+                device_backend=self.device_backend,
             )
         if not reads_accumulator(self.function):  # The decorator has said so, or was told that it is meant.
             diagnostics = [one for one in diagnostics if one.rule != "H11"]
@@ -354,7 +321,14 @@ class FunctionDefinition(Definition):
 
         module = self._translated()
         with fork.compiling(), in_users_words(module.hint):
-            return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
+            return _core.lower(
+                module.text,
+                module.origin,
+                target,
+                arch=arch,
+                import_frontend=True,
+                device_backend=self.device_backend,
+            )
 
 
 class _Manifest:
@@ -406,8 +380,8 @@ class _ManifestDefinition(Definition):
 class TextDefinition(_ManifestDefinition):
     """Text of the dialect."""
 
-    def __init__(self, text: str, origin: str, name: str = "") -> None:
-        super().__init__()
+    def __init__(self, text: str, origin: str, name: str = "", device_backend: DeviceBackend = "libnvvm") -> None:
+        super().__init__(device_backend)
         self.text, self.origin, self._metric_name = text, origin, name
         self._read: _Manifest | None = None
 
@@ -442,6 +416,7 @@ class TextDefinition(_ManifestDefinition):
             lto_ir=archs is None or bool(archs),
             host_bitcode=host,
             metric_name=self._metric_name,
+            device_backend=self.device_backend,
         )
         report(self.name, diagnostics)
         return artifact
@@ -450,7 +425,14 @@ class TextDefinition(_ManifestDefinition):
         from annudf import _core
 
         with fork.compiling():
-            return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
+            return _core.lower(
+                self.text,
+                self.origin,
+                target,
+                arch=arch,
+                metric_name=self._metric_name,
+                device_backend=self.device_backend,
+            )
 
 
 class ArtifactDefinition(_ManifestDefinition):

@@ -7,14 +7,22 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from annudf._metric.arguments import check_device_backend
 from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
 from annudf._metric.metric import Metric
 from annudf._support.checks import check_bool, check_path, printable, shown
+from annudf._support.options import DeviceBackend
 from annudf.errors import ArgumentError, CaptureError
 
 
 def load_metric(
-    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
+    path: str | os.PathLike[str],
+    /,
+    *,
+    name: str = "",
+    allow_non_finite: bool | None = None,
+    device_backend: DeviceBackend | None = None,
+    **captures: Any,
 ) -> Metric:
     """Loads a compiled metric (``.annudf``), or text of the dialect (``.mlir``).
 
@@ -27,9 +35,11 @@ def load_metric(
         The metric to load from a text with several.
     allow_non_finite : bool, optional
         Whether captures may be infinite or NaN. Default: False.
+    device_backend : {"libnvvm", "nvptx"}, optional
+        What makes code for GPUs of a text, as in :func:`metric`. Default: "libnvvm".
     **captures : number or array
-        Values, as for :meth:`Metric.bind`; they can also be bound later. Captures with the name `name` or
-        `allow_non_finite` must be bound later.
+        Values, as for :meth:`Metric.bind`; they can also be bound later. Captures with the name of an argument must be
+        bound later.
 
     Returns
     -------
@@ -38,7 +48,7 @@ def load_metric(
     Raises
     ------
     ArgumentError
-        `name` or `allow_non_finite` cannot be used.
+        `name`, `allow_non_finite` or `device_backend` cannot be used.
     InputError
         The file is missing, damaged, or not an artifact.
     CompileError
@@ -46,10 +56,12 @@ def load_metric(
     CaptureError
         There is no such capture, or the value does not fit it.
     """
-    return load(path, "metric", name, allow_non_finite, captures)
+    return load(path, "metric", name, allow_non_finite, device_backend, captures)
 
 
-def load(path: object, noun: str, name: object, allow_non_finite: bool | None, captures: dict[str, Any]) -> Metric:
+def load(
+    path: object, noun: str, name: object, allow_non_finite: object, device_backend: object, captures: dict[str, Any]
+) -> Metric:
     """The metric of the file, or what a filter is made of; `noun` is "metric" or "filter"."""
     from annudf import _core
 
@@ -82,6 +94,11 @@ def load(path: object, noun: str, name: object, allow_non_finite: bool | None, c
     if allow_non_finite is not None:
         _refuse_capture(definition, "allow_non_finite", noun)
         check_bool(allow_non_finite, "allow_non_finite")
+    if device_backend is not None:
+        _refuse_capture(definition, "device_backend", noun)
+        definition.device_backend = check_device_backend(device_backend)
+        if isinstance(definition, ArtifactDefinition):
+            raise ArgumentError(f"device_backend is {device_backend!r}, but an artifact is compiled; leave it out")
     result = Metric(definition, {}, None, bool(allow_non_finite), noun)
     return result.bind(**captures) if captures else result
 

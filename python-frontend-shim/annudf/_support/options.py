@@ -26,6 +26,9 @@ ACCUMULATOR_WORDS: tuple[AccumulatorWord, ...] = get_args(AccumulatorWord)
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
 Numerics = Literal["strict", "reassociate"]
+DeviceBackend = Literal["libnvvm", "nvptx"]
+"""What makes code for GPUs."""
+
 ElementName = Literal["f32", "f16", "i8", "u8", "bf16", "bits"]
 
 ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)

@@ -24,14 +24,14 @@ from annudf._core import MAX_FILTER_IDS
 from annudf._devices import backends
 from annudf._frontend import ahead
 from annudf._frontend.source.signature import check_early
-from annudf._metric.arguments import check_arguments, check_symbol
+from annudf._metric.arguments import check_arguments, check_device_backend, check_symbol
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
 from annudf._metric.names import name_in_module
 from annudf._metric.rows import entries_by_row
 from annudf._support import fork
 from annudf._support.log import logger
-from annudf._support.options import MetricOptions
+from annudf._support.options import DeviceBackend, MetricOptions
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
 from annudf.filters._bits import Entries, Filter
@@ -186,6 +186,7 @@ def filter(
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     allow_non_finite: bool = False,
+    device_backend: DeviceBackend = "libnvvm",
 ) -> Callable[[Callable[[Any], Any]], CodeFilter]: ...
 
 
@@ -196,6 +197,7 @@ def filter(
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     allow_non_finite: bool = False,
+    device_backend: DeviceBackend = "libnvvm",
 ) -> CodeFilter | Callable[[Callable[[Any], Any]], CodeFilter]:
     """Makes a filter of a function ``f(ctx)`` that says whether a search may find a row.
 
@@ -214,6 +216,8 @@ def filter(
         Name of the filter in messages; default: the function's.
     allow_non_finite : bool, default False
         Whether captures may be infinite or NaN.
+    device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
+        As in :func:`metric`.
 
     Returns
     -------
@@ -248,6 +252,7 @@ def filter(
     >>> ivf_flat.search(params, index, data[5:], 2, filter=affordable.bind(most=10.0))[1]
     array([[ 0, -1]])
     """
+    backend = check_device_backend(device_backend)
 
     def decorate(target: Any) -> CodeFilter:
         if not isinstance(target, types.FunctionType):
@@ -275,7 +280,7 @@ def filter(
         options = MetricOptions(
             symbol, given.order, 0.0, given.coarse, captures=declared, elements=given.elements, is_filter=True
         )
-        definition = FunctionDefinition(target, options)
+        definition = FunctionDefinition(target, options, backend)
         ahead.begin(definition.is_compiled)
         return CodeFilter(Metric(definition, given.values, target, given.allow_non_finite, "filter"))
 

@@ -8,11 +8,18 @@ import os
 from typing import Any
 
 from annudf._metric.loading import load
+from annudf._support.options import DeviceBackend
 from annudf.filters._code import CodeFilter
 
 
 def load_filter(
-    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
+    path: str | os.PathLike[str],
+    /,
+    *,
+    name: str = "",
+    allow_non_finite: bool | None = None,
+    device_backend: DeviceBackend | None = None,
+    **captures: Any,
 ) -> CodeFilter:
     """Loads a compiled filter (``.annudf``), or text of the dialect (``.mlir``).
 
@@ -24,6 +31,8 @@ def load_filter(
         The filter to load from a text with several.
     allow_non_finite : bool, optional
         Whether captures may be infinite or NaN. Default: False.
+    device_backend : {"libnvvm", "nvptx"}, optional
+        As for :func:`load_metric`.
     **captures : number or array
         Values, as for :meth:`CodeFilter.bind`; otherwise as for :func:`load_metric`.
 
@@ -36,4 +45,4 @@ def load_filter(
     ArgumentError, InputError, CompileError, CaptureError
         As :func:`load_metric` does.
     """
-    return CodeFilter(load(path, "filter", name, allow_non_finite, captures))
+    return CodeFilter(load(path, "filter", name, allow_non_finite, device_backend, captures))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._metric import definition
+from annudf._metric import definition, identity
 
 ROOT = Path(__file__).resolve().parents[3]
 W = np.ones(4, np.float32)
@@ -194,10 +194,10 @@ def variables_of_the_compiler():
 
 def test_every_variable_that_chooses_a_library_is_in_the_key():
     assert "ANNUDF_LIBNVVM" in variables_of_the_compiler()
-    assert variables_of_the_compiler() == list(definition._LIBRARY_VARIABLES)
+    assert variables_of_the_compiler() == list(identity.LIBRARY_VARIABLES)
 
 
-@pytest.mark.parametrize("name", definition._LIBRARY_VARIABLES)
+@pytest.mark.parametrize("name", identity.LIBRARY_VARIABLES)
 def test_other_libraries_are_other_entries(stored, monkeypatch, tmp_path, name):
     metric = ivf_flat.metric(function)
     assert len(compiled(stored, metric)) == 1
