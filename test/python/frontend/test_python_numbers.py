@@ -216,3 +216,13 @@ def test_a_constant_of_one_path_is_unassigned_on_the_other() -> None:
 
     with pytest.raises(CompileError, match=r"\[P18\] uses 'q', which may be used before it is assigned"):
         ivf_flat.metric(unassigned).mlir()
+
+
+@pytest.mark.parametrize(
+    "number", [np.float32(3), np.float64(3), np.int32(3), np.uint8(3), np.int64(3), np.True_, 3, 3.0]
+)
+def test_numbers_of_an_enclosing_function(number):
+    def outer(x, y, acc, ctx):
+        return acc + number * x * y + (x if number else y)
+
+    np.testing.assert_allclose(scanned(outer), brute_force(outer), rtol=1e-6)

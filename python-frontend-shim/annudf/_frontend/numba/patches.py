@@ -184,6 +184,18 @@ def _patch_constants() -> None:
     interpreter.Interpreter.interpret = folded
 
 
+def _patch_free_variables() -> None:
+    """A NumPy number of an enclosing function becomes a constant of its type, as a global one does."""
+    original = MLIRLower.lower_free_var_assign
+
+    def lowered(self: Any, target: Any, variable: Any) -> Any:
+        value = variable.value
+        is_number = isinstance(value, (int, float)) and type(value) not in (bool, int, float)
+        return self.lower_global_assign(target, variable) if _on() and is_number else original(self, target, variable)
+
+    MLIRLower.lower_free_var_assign = lowered
+
+
 def _patch_keywords() -> None:
     """numba-cuda-mlir 0.5 takes arguments after * by their positions where it inlines a helper."""
     original = typing.fold_arguments
@@ -207,6 +219,7 @@ def _patch_keywords() -> None:
 _patch_columns()
 _patch_constants()
 _patch_copies()
+_patch_free_variables()
 _patch_keywords()
 _patch_range()
 _patch_lowering()
