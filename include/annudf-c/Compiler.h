@@ -109,6 +109,8 @@ typedef struct annudf_lower_options {
  * \param target   "mlir": the dialect after import and inlining, as text; "nvvm-ir": what
  *                 libNVVM reads, for every architecture; "ptx": text; "ltoir": bytes;
  *                 "device-bitcode" and "host-bitcode": LLVM's, of NVPTX and of this machine;
+ *                 "functions": each hook as a private func.func NAME_HOOK of arith, math, scf and
+ *                 memref, for kernels (docs/develop/mlir-pipeline.md);
  *                 "properties": what is proved of a metric's formula, and why the rest is not,
  *                 as JSON (docs/spec/numerics.md, "As data").
  * \param options  may be NULL. */

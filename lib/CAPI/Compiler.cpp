@@ -140,6 +140,7 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
                                                        {"ltoir", Stage::LtoIr},
                                                        {"device-bitcode", Stage::DeviceBitcode},
                                                        {"host-bitcode", Stage::HostBitcode},
+                                                       {"functions", Stage::Functions},
                                                        {"properties", Stage::Properties}};
       const auto stage = std::find_if(std::begin(stages), std::end(stages), [&](const auto &entry) {
         return entry.first == std::string(target);
@@ -147,7 +148,7 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
       if (stage == std::end(stages))
         call.refuse("target is '" + std::string(target) +
                     "'; the targets are mlir, nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode, "
-                    "properties");
+                    "functions, properties");
       CompileOptions options;
       if (fields.arch && *fields.arch)
         options.archs = {fields.arch};

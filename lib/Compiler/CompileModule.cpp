@@ -8,6 +8,7 @@
 
 #include "CompileModule.h"
 
+#include "HookFunctions.h"
 #include "LinkedCode.h"
 #include "Manifest.h"
 #include "Messages.h"
@@ -108,15 +109,24 @@ public:
                                          std::to_string(versions.size())};
     if (std::optional<Fault> fault = parse(source))
       return fault;
-    if (stage == Stage::Mlir) {
+    const bool isFunctions = stage == Stage::Functions;
+    if ((isFunctions || stage == Stage::Properties) && isa<ir::FunctionOp>(metric.getOperation()))
+      return messages.refuse("'" + metric.getSymName().str() + "' is a function, and " +
+                             (isFunctions ? "hooks" : "properties") +
+                             " are of a metric or a filter");
+    if (isFunctions) {
+      PassManager inliner(&context);
+      addHookFunctions(metric);
+      inliner.addPass(createInlineHooksPass());
+      if (failed(inliner.run(*module)))
+        return messages.fault();
+    }
+    if (isFunctions || stage == Stage::Mlir) {
       llvm::raw_string_ostream os(code);
       module->print(os);
       return std::nullopt;
     }
     if (stage == Stage::Properties) {
-      if (isa<ir::FunctionOp>(metric.getOperation()))
-        return messages.refuse("'" + metric.getSymName().str() +
-                               "' is a function, and properties are of a metric or a filter");
       code = propertiesToJson(metric, messages);
       return std::nullopt;
     }

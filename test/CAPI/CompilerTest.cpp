@@ -377,9 +377,10 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   options.inline_captures = "dims=3";
   EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
   EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_scan_update_a32_x32(i32"));
+  EXPECT_TRUE(contains(lowered("functions"), "func.func private @weighted_update(%arg0: i32, "));
   EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
                               "nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode, "
-                              "properties");
+                              "functions, properties");
   options.arch = "gfx90a";
   EXPECT_TRUE(contains(lowered("ptx", options), "usage: unknown architecture 'gfx90a'"));
   OwnedBuffer code;

@@ -82,6 +82,7 @@ enum class Stage {
   LtoIr,         ///< What nvJitLink links.
   DeviceBitcode, ///< LLVM bitcode of NVPTX, for programs that bring an LLVM.
   HostBitcode,   ///< LLVM bitcode for the host.
+  Functions,     ///< The hooks as func.func, to be called in kernels, as text.
   Properties,    ///< What is proved of a metric's formula, as JSON (docs/spec/numerics.md).
 };
 

@@ -1,0 +1,170 @@
+//===- HookFunctions.cpp - Hooks as functions for kernels -----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HookFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <array>
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+namespace {
+
+constexpr unsigned kIndices = getMaxEnumValForScanIndex() + 1;
+
+/// A private function NAME_HOOK, with the builder in its empty body. `arguments` are "NAME: TYPE",
+/// which says what builtin types cannot: which argument is which, and the sign of integers.
+func::FuncOp makeFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, StringRef hook,
+                          TypeRange inputs, TypeRange results, ArrayRef<std::string> arguments) {
+  builder.setInsertionPointToEnd(udf->getBlock());
+  auto function =
+      func::FuncOp::create(builder, (udf.getSymName() + "_" + hook).str(),
+                           FunctionType::get(builder.getContext(), inputs, results));
+  function.setPrivate();
+  SmallVector<StringRef> names(arguments.begin(), arguments.end());
+  function->setAttr("arguments", builder.getStrArrayAttr(names));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+/// Names and types of the arguments of a hook.
+SmallVector<std::string> spellValues(UdfOpInterface udf, HookOpInterface hook) {
+  SmallVector<std::string> spelled;
+  auto metric = dyn_cast<MetricOp>(udf.getOperation());
+  if (!metric || isa<InitOp>(hook.getOperation()))
+    return spelled;
+  const SmallVector<Accumulator> kinds = metric.getAccumulatorKinds();
+  auto addFields = [&](const std::string &name) {
+    for (auto [i, kind] : llvm::enumerate(kinds))
+      spelled.push_back(name + (kinds.size() > 1 ? std::to_string(i) : "") + ": " +
+                        stringifyEnum(kind).str());
+  };
+  addFields("acc");
+  if (isa<CombineOp>(hook.getOperation()))
+    addFields("other");
+  if (isa<UpdateOp>(hook.getOperation()))
+    for (const char *name : {"x: ", "y: "}) {
+      spelled.emplace_back(name);
+      llvm::raw_string_ostream(spelled.back()) << metric.getComputeType();
+    }
+  return spelled;
+}
+
+std::string spellCapture(CaptureOp capture) {
+  std::string text = capture.getName().str() + ": ";
+  llvm::raw_string_ostream(text) << capture.getType();
+  return text;
+}
+
+/// The type by which a caller passes a capture: arrays may have any layout.
+Type typeOfArgument(CaptureType type) {
+  if (type.isScalar())
+    return type.getLoadType();
+  const size_t rank = type.getExtents().size();
+  const SmallVector<int64_t> dynamic(rank, ShapedType::kDynamic);
+  auto layout = StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, dynamic);
+  return MemRefType::get(dynamic, memrefElementOf(type), layout);
+}
+
+/// The op that calls `hook`, whose names agree.
+Operation *callHook(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterface hook,
+                    ValueRange values, ArrayRef<Value> indices, ValueRange captures) {
+  const auto name = ("annudf.call_" + hook.getHookName()).str();
+  OperationState state(builder.getLoc(), name);
+  state.addTypes(hook.getHookBlock()->getTerminator()->getOperandTypes());
+  state.addOperands(values);
+  std::array<int32_t, kIndices + 2> segments = {static_cast<int32_t>(values.size())};
+  for (unsigned i = 0; i < kIndices; ++i)
+    if (indices[i]) {
+      state.addOperands(indices[i]);
+      segments[i + 1] = 1;
+    }
+  state.addOperands(captures);
+  segments.back() = static_cast<int32_t>(captures.size());
+  state.addAttribute("callee", FlatSymbolRefAttr::get(builder.getContext(), udf.getSymName()));
+  state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+  return builder.create(state);
+}
+
+void addFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterface hook) {
+  std::array<bool, kIndices> reads = {};
+  bool readsCapture = false;
+  hook->walk([&](Operation *op) {
+    if (auto index = dyn_cast<IndexOp>(op))
+      reads[static_cast<unsigned>(index.getKind())] = true;
+    if (auto load = dyn_cast<LoadOp>(op))
+      readsCapture |= !load.getCapture().getDefiningOp<CaptureOp>().getValue();
+  });
+  SmallVector<Type> inputs(hook.getHookBlock()->getArgumentTypes());
+  const size_t values = inputs.size();
+  SmallVector<std::string> arguments = spellValues(udf, hook);
+  for (unsigned i = 0; i < kIndices; ++i)
+    if (reads[i]) {
+      inputs.push_back(builder.getI64Type());
+      arguments.push_back(stringifyEnum(static_cast<ScanIndex>(i)).str() + ": i64");
+    }
+  if (readsCapture)
+    for (CaptureOp capture : udf.getCaptures())
+      if (!capture.getValue()) {
+        inputs.push_back(typeOfArgument(capture.getType()));
+        arguments.push_back(spellCapture(capture));
+      }
+  func::FuncOp function =
+      makeFunction(builder, udf, hook.getHookName(), inputs,
+                   hook.getHookBlock()->getTerminator()->getOperandTypes(), arguments);
+  ValueRange given = function.getArguments();
+  std::array<Value, kIndices> indices = {};
+  size_t next = values;
+  for (unsigned i = 0; i < kIndices; ++i)
+    if (reads[i])
+      indices[i] = arith::IndexCastOp::create(builder, builder.getIndexType(), given[next++]);
+  Operation *call =
+      callHook(builder, udf, hook, given.take_front(values), indices, given.drop_front(next));
+  func::ReturnOp::create(builder, call->getResults());
+}
+
+/// A metric without the hook reports its accumulator as f32.
+void addDistance(ImplicitLocOpBuilder &builder, MetricOp metric) {
+  const Type f32 = builder.getF32Type();
+  const Accumulator kind = metric.getAccumulatorKinds().front();
+  func::FuncOp function = makeFunction(builder, metric, "finalize", metric.getAccumulatorTypes(),
+                                       f32, "acc: " + stringifyEnum(kind).str());
+  Value distance = function.getArgument(0);
+  switch (kind) {
+  case Accumulator::F32:
+  case Accumulator::Struct: // Has a finalize (rule H4).
+    break;
+  case Accumulator::F64:
+    distance = arith::TruncFOp::create(builder, f32, distance);
+    break;
+  case Accumulator::I32:
+  case Accumulator::I64:
+    distance = arith::SIToFPOp::create(builder, f32, distance);
+    break;
+  case Accumulator::U32:
+    distance = arith::UIToFPOp::create(builder, f32, distance);
+    break;
+  }
+  func::ReturnOp::create(builder, distance);
+}
+
+} // namespace
+
+void compiler::addHookFunctions(UdfOpInterface udf) {
+  udf->getContext()->loadDialect<arith::ArithDialect, func::FuncDialect>();
+  ImplicitLocOpBuilder builder(udf->getLoc(), udf->getContext());
+  for (auto hook : udf.getBody().getOps<HookOpInterface>())
+    addFunction(builder, udf, hook);
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()); metric && !metric.getFinalize())
+    addDistance(builder, metric);
+}
