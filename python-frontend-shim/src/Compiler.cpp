@@ -291,11 +291,12 @@ void addCompiler(nb::module_ &module) {
                      "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
              "Compiles text of the dialect. `archs` None: all that are supported if there is a "
              "libNVVM, else none with a warning.");
-  module.def("lower", &lower, "source"_a, "origin"_a, "target"_a, nb::kw_only(), "arch"_a = "",
-             "metric_name"_a = "", "inline_captures"_a = "", "import_frontend"_a = false,
-             "device_backend"_a = "",
-             "Verifies text of the dialect and stops at `target`: \"mlir\", \"nvvm-ir\", \"ptx\", "
-             "\"ltoir\", \"device-bitcode\", \"host-bitcode\" or \"properties\" (JSON).");
+  module.def(
+      "lower", &lower, "source"_a, "origin"_a, "target"_a, nb::kw_only(), "arch"_a = "",
+      "metric_name"_a = "", "inline_captures"_a = "", "import_frontend"_a = false,
+      "device_backend"_a = "",
+      "Verifies text of the dialect and stops at `target`: \"mlir\", \"nvvm-ir\", \"ptx\", "
+      "\"ltoir\", \"device-bitcode\", \"host-bitcode\", \"functions\" or \"properties\" (JSON).");
   module.def("compile_cuda_source", &compileCudaSource, "source"_a, "origin"_a, nb::kw_only(),
              "archs"_a = nb::none(), "name"_a = "", "order"_a = "min", "coarse"_a = "l2",
              "coarse_order"_a = nb::none(), "elements"_a = Names(), "accumulator"_a = "f32",

@@ -24,6 +24,7 @@ from annudf._metric.definition import (
     parse_arch,
 )
 from annudf._metric.explain import Explained
+from annudf._metric.kernels import InKernels
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
@@ -51,7 +52,7 @@ class MetricSource(ABC):
         """The metric, compiled at most once."""
 
 
-class Metric(OnVectors, Explained):
+class Metric(OnVectors, Explained, InKernels):
     """A distance that you write, with values bound to its captures.
 
     :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric` make it. It never changes: :meth:`bind` returns

@@ -26,6 +26,7 @@ from annudf._frontend import ahead
 from annudf._frontend.source.signature import check_early
 from annudf._metric.arguments import check_arguments, check_device_backend, check_symbol
 from annudf._metric.definition import FunctionDefinition
+from annudf._metric.kernels import HookFunctions
 from annudf._metric.metric import Metric
 from annudf._metric.names import name_in_module
 from annudf._metric.rows import entries_by_row
@@ -108,6 +109,10 @@ class CodeFilter(Filter):
             The filter breaks a rule.
         """
         return self._metric.mlir()
+
+    def device_functions(self) -> HookFunctions:
+        """``keep`` as a function that a kernel of numba-cuda-mlir calls, see :meth:`Metric.device_functions`."""
+        return self._metric.device_functions()
 
     def artifact(self, archs: Iterable[str | int] | str | int | None = None) -> Artifact:
         """The compiled artifact, as :meth:`Metric.artifact` gives it; the command line and C++ load it, too."""
