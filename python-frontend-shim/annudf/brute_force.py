@@ -251,6 +251,7 @@ def knn(
     prefilter: Any = None,
     *,
     ids: Any = None,
+    columns: Mapping[str, Any] | None = None,
     exclude_self: bool = False,
     on_nan: OnNaN = "warn",
     return_stats: bool = False,
@@ -262,8 +263,8 @@ def knn(
     Parameters
     ----------
     dataset : array of shape (n_rows, dim)
-        The CPU copies a piece at a time, a device all rows. Use :func:`build` and :func:`search` to search the same
-        rows again.
+        The CPU copies a piece at a time, or all rows if there are `columns`; a device all rows. Use :func:`build` and
+        :func:`search` to search the same rows again.
     queries : array of shape (n_queries, dim)
         An array of the same dtype, or of another that the metric accepts.
     k : int, optional
@@ -275,6 +276,8 @@ def knn(
     prefilter
         As for :func:`search`.
     ids : array of shape (n_rows,), optional
+        As for :func:`build`.
+    columns
         As for :func:`build`.
     exclude_self : bool, default False
         Whether query i must not find row i, for `queries` that are the data set itself. Not with `indices` or
@@ -313,7 +316,7 @@ def knn(
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
     numbers = ids_of(dataset, ids, check_resources(resources))
-    rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers, in_place=True)
+    rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers, in_place=True, columns=columns)
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -209,7 +210,7 @@ class NearestNeighbors(_Estimator):
         self.metric = bound
         return self
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, columns: Mapping[str, Any] | None = None) -> Self:
         """Builds the index, and finds the probes that `recall` needs.
 
         Parameters
@@ -218,6 +219,8 @@ class NearestNeighbors(_Estimator):
             float32, float16, int8 and uint8 keep their type. Other host arrays and lists are converted to float32.
             Device arrays and :class:`annudf.PackedBits` as for :func:`annudf.ivf_flat.build`.
         y : ignored
+        columns : mapping of str to array of shape (n_samples,), optional
+            Values of the samples that the metric reads, as for :func:`annudf.ivf_flat.build`.
 
         Returns
         -------
@@ -235,7 +238,7 @@ class NearestNeighbors(_Estimator):
         seed = _seed(self.random_state)
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=seed, missing_values=ranking.missing_values)
         wanted = _check_recall(self.recall)
-        self.index_ = build_of(params, samples)
+        self.index_ = build_of(params, samples, columns=columns)
         self.n_probes_, self.recall_ = self._find_probes(samples, ranking, wanted, seed)
         # The parameter may be set to another metric before the next fit.
         self._search_metric: dict[str, Any] = {"metric": metric, "metric_arg": argument}
@@ -322,19 +325,19 @@ class NearestNeighbors(_Estimator):
         k = check_k(self.n_neighbors, name="n_neighbors")
         return self.kneighbors_graph(X, k + (self.mode == "distance"), self.mode)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, columns: Mapping[str, Any] | None = None) -> Any:
         """Builds the index of `X` and gives the graph of its neighbours.
 
         Parameters
         ----------
-        X, y
+        X, y, columns
             As in :meth:`fit`.
 
         Returns
         -------
         scipy.sparse.csr_matrix of shape (n_samples, n_samples)
         """
-        return self.fit(X).transform(X)
+        return self.fit(X, columns=columns).transform(X)
 
     @property
     def _n_features_out(self) -> int:

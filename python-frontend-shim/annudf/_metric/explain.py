@@ -14,7 +14,10 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
 from annudf._devices import transfer
-from annudf._support.checks import check_int
+from annudf._metric.captures import name_of
+from annudf._metric.unbound import refuse_unbound
+from annudf._support.checks import check_int, check_number
+from annudf._support.options import CaptureWord
 from annudf.errors import ArgumentError, CaptureError
 
 if TYPE_CHECKING:
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 _MOST_ID = 2**63 - 1
 _MOST_NUMBER = 2**31 - 1
+
+_MOST_ENTRIES = 2**24
+"""Largest id of a row whose number a metric computes with, which needs an array of so many entries."""
 
 _MOST_LINES = 40
 """Most dimensions in a table. A longer vector shows its ends, and the dimensions around the first NaN."""
@@ -93,6 +99,7 @@ class Explained:
         query_number: float | None = None,
         row_id: float | None = None,
         list_number: float = 0,
+        columns: Mapping[str, Any] | None = None,
     ) -> Explanation:
         """Shows the accumulator after each dimension, and the distance.
 
@@ -107,6 +114,8 @@ class Explained:
             is 0.
         list_number : int, default 0
             ``ctx.list``.
+        columns : mapping of str to number, optional
+            The row's values of the columns that the metric reads.
 
         Returns
         -------
@@ -137,14 +146,55 @@ class Explained:
            2  2  2  nan
         distance nan
         """
+        number = None if row_id is None else check_int(row_id, "row_id", 0, _MOST_ID)
+        metric: Metric = self  # type: ignore[assignment]
+        if columns or metric._columns:
+            metric, number = _with_columns(metric, columns or {}, number)
         return explain(
-            self,  # type: ignore[arg-type]
+            metric,
             query,
             row,
             None if query_number is None else check_int(query_number, "query_number", 0, _MOST_NUMBER),
-            None if row_id is None else check_int(row_id, "row_id", 0, _MOST_ID),
+            number,
             check_int(list_number, "list_number", 0, _MOST_NUMBER),
         )
+
+
+def _with_columns(metric: Metric, columns: Mapping[str, Any], row_id: int | None) -> tuple[Metric, int]:
+    """The metric with arrays that have the row's values of its columns, and the number of the row in them."""
+    from annudf._metric.rows import for_rows
+
+    for name in columns:
+        if name not in metric._columns:
+            known = ", ".join(f"'{one}'" for one in metric._columns) or "none"
+            raise CaptureError(f"metric '{metric.name}' reads no column '{name}'; its columns are {known}")
+    for name in metric._columns:
+        if name not in columns:
+            refuse_unbound(metric, name, f", or the row's value by columns={{'{name}': ...}}")
+    row = _number(row_id, "row_id", "row", metric._lengths()[0], metric)
+    narrowed = for_rows(metric, np.array([row]))
+    if narrowed is None and row > _MOST_ENTRIES:
+        raise ArgumentError(
+            f"row_id is {row}, it must be at most {_MOST_ENTRIES} for a metric that computes with ctx.row"
+        )
+    before = row if narrowed is None else 0
+    arrays = {name: _entry(name, value, metric._columns[name].element, before) for name, value in columns.items()}
+    return (narrowed or metric).bind(**arrays), before
+
+
+def _entry(name: str, value: Any, element: CaptureWord, before: int) -> npt.NDArray[Any]:
+    """An array of a column's type that ends with the value."""
+    dtype = _arrays.numpy_dtype(name_of(element))
+    number = (
+        value
+        if dtype == np.bool_ and isinstance(value, (bool, np.bool_))
+        else check_number(value, f"columns['{name}']")
+    )
+    if dtype.kind in "iu":
+        number = check_int(value, f"columns['{name}']", np.iinfo(dtype).min, np.iinfo(dtype).max)
+    array = np.zeros(before + 1, dtype)
+    array[before] = number
+    return array
 
 
 def _number(value: int | None, name: str, axis: str, entries: int, metric: Metric) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 import annudf
 from annudf import brute_force, ivf_flat
+from annudf.neighbors import NearestNeighbors
 from on_devices import on_each_device
 
 DIM = 8
@@ -323,3 +324,75 @@ def test_values_that_are_not_finite_are_refused_where_they_are_read():
 
     ids = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, vectors(1, 2), 20, filter=known)[1]
     assert sorted(ids[0].tolist()) == [-1, *(i for i in range(20) if i != 7)]
+
+
+@pytest.mark.parametrize("given", [None, np.arange(300)[::-1] * 3], ids=["positions", "ids"])
+@on_each_device
+def test_one_exact_search(given, device):
+    rows, queries = vectors(300, 1), vectors(9, 2)
+    numbers = np.arange(300) if given is None else given
+    place = annudf.Resources(device=device)
+    for one in METRICS:
+        metric = one
+        if one is beside_an_array:
+            metric = metric.bind(price=np.arange(int(numbers.max()) + 1, dtype=np.float32) % 13)
+        explicit = with_arrays(metric, int(numbers.max()) + 1)
+        for kept in (None, few):
+            bound = None if kept is None else with_arrays(kept, int(numbers.max()) + 1)
+            arguments = {"ids": given, "resources": place}
+            ours = brute_force.knn(
+                rows, queries, 8, metric=metric, prefilter=kept, columns=columns_of(numbers), **arguments
+            )
+            theirs = brute_force.knn(rows, queries, 8, metric=explicit, prefilter=bound, **arguments)
+            for result, expected in zip(ours, theirs, strict=True):
+                np.testing.assert_array_equal(result, expected)
+    assert refusal(lambda: brute_force.knn(rows, queries, 8, metric=in_update, columns={"age": np.zeros(2)})) == (
+        "columns['age'] has shape (2,), it must be (300,), one value a vector"
+    )
+
+
+def test_estimators():
+    samples, columns = vectors(1500, 1), {"age": age_of(np.arange(1500))}
+    ours = NearestNeighbors(metric=in_finalize).fit(samples, columns=columns)
+    theirs = NearestNeighbors(metric=in_finalize.bind(**columns)).fit(samples)
+    assert ours.n_probes_ == theirs.n_probes_ and ours.recall_ == theirs.recall_
+    for queries in (None, vectors(5, 2)):
+        for one, other in zip(ours.kneighbors(queries), theirs.kneighbors(queries), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert pickle.loads(pickle.dumps(ours)).index_.columns == {"age": np.dtype(np.float32)}
+    pytest.importorskip("scipy")
+    graph = NearestNeighbors(metric=in_finalize).fit_transform(samples, columns=columns)
+    assert (graph != theirs.transform(samples)).nnz == 0
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda one: one.name)
+@pytest.mark.parametrize("row_id", [0, 5, 97])
+def test_explanations(metric, row_id):
+    query, row = vectors(2, 3)
+    values = {name: columns_of(np.array([row_id]))[name][0] for name in metric._columns}
+    told = metric.explain(query, row, row_id=row_id, columns=values)
+    expected = with_arrays(metric, 98).explain(query, row, row_id=row_id)
+    np.testing.assert_array_equal(told.accumulator["acc"], expected.accumulator["acc"])
+    assert told.distance == expected.distance
+
+
+def test_explanations_of_large_ids():
+    query, row = vectors(2, 3)
+    assert in_update.explain(query, row, row_id=10**12, columns={"age": 2}).distance == 2 * ((query - row) ** 2).sum()
+    assert in_update.explain(query, row, columns={"age": 1}).distance == ((query - row) ** 2).sum()
+    for call, text in (
+        (lambda: in_update.explain(query, row),
+         "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...), or the row's "
+         "value by columns={'age': ...}"),
+        (lambda: in_update.explain(query, row, columns={"size": 1}),
+         "metric 'in_update' reads no column 'size'; its columns are 'age'"),
+        (lambda: in_update.explain(query, row, columns={"age": "x"}), "columns['age'] is 'x', it must be a number"),
+        (lambda: of_two.explain(query, row, columns={"age": 1, "group": 2.5}),
+         "columns['group'] is 2.5, it must be an integer"),
+        (lambda: beside_an_array.explain(query, row, columns={"age": 1}),
+         "row_id is missing: metric 'beside_an_array' has a capture with an entry for each row; give the number of the "
+         "row, row_id=0"),
+        (lambda: beside_the_id.explain(query, row, row_id=10**12, columns={"age": 1}),
+         "row_id is 1000000000000, it must be at most 16777216 for a metric that computes with ctx.row"),
+    ):  # fmt: skip
+        assert refusal(call).startswith(text)
