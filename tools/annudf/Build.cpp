@@ -20,6 +20,7 @@ using namespace annudf::tool;
 namespace {
 struct BuildArguments {
   std::string base, index, output, metric = "l2", device = "cpu";
+  std::vector<std::string> columns;
   runtime::IndexParams params;
   int64_t rows = 0;
   int gpu = 0;
@@ -62,18 +63,30 @@ static void runBuild(BuildArguments arguments) {
   if (arguments.params.deviceMemoryLimit != 0 && arguments.device != "cuda")
     throw Error(ErrorKind::Usage,
                 "--device-memory-limit is for --device cuda; add that, or leave the limit out");
+  if (!arguments.columns.empty() && !arguments.params.addData)
+    throw Error(ErrorKind::Usage, "--column " + arguments.columns.front() +
+                                      ": --train-only adds no rows; give it to annudf extend");
   InterruptGuard guard;
-  checkOutput(guard, arguments.output, {arguments.base});
+  std::vector<std::string> inputs = {arguments.base};
+  addFiles(arguments.columns, inputs);
+  checkOutput(guard, arguments.output, inputs);
   // A missing one is told before minutes go into loading.
   const std::unique_ptr<runtime::CudaBackend> gpu =
       arguments.device == "cuda" ? runtime::makeCudaDeviceBackend(arguments.gpu) : nullptr;
   auto start = std::chrono::steady_clock::now();
+  const runtime::NewColumns columns = readColumns(arguments.columns);
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   if (arguments.bits)
     base = asBits(std::move(base), arguments.base);
+  std::vector<runtime::Column> declared;
+  for (const runtime::NewColumns::Values &one : columns.values)
+    declared.push_back(one.column);
+  runtime::checkColumns(declared, columns, base.rows);
   runtime::Progress progress = progressBar(arguments.quiet);
   runtime::Index index = namingFile(
       arguments.base, "base", [&] { return buildOn(gpu.get(), arguments, base.view(), progress); });
+  if (!columns.empty())
+    index.addColumns(columns);
   index.save(arguments.output, progress);
   if (!arguments.quiet)
     report(index, arguments.output, msSince(start));
@@ -81,12 +94,16 @@ static void runBuild(BuildArguments arguments) {
 
 static void runExtend(const BuildArguments &arguments) {
   InterruptGuard guard;
-  checkOutput(guard, arguments.output, {arguments.base}); // --index may be replaced.
+  std::vector<std::string> inputs = {arguments.base}; // --index may be replaced.
+  addFiles(arguments.columns, inputs);
+  checkOutput(guard, arguments.output, inputs);
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);
+  const runtime::NewColumns columns = readColumns(arguments.columns);
+  const runtime::NewIds ids = {.columns = columns.empty() ? nullptr : &columns};
   runtime::Matrix rows = loadFor(index, arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
-  namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), {}, progress); });
+  namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), ids, progress); });
   const std::string &output = arguments.output.empty() ? arguments.index : arguments.output;
   index.save(output, progress);
   if (!arguments.quiet)
@@ -99,6 +116,7 @@ static void addInput(CLI::App *command, BuildArguments &arguments) {
                    "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
       ->required();
   addRowsOption(command, arguments.rows, "rows");
+  addColumnOption(command, arguments.columns);
   command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
   command->add_flag("-q,--quiet", arguments.quiet, "Print errors only");
 }

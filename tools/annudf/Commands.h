@@ -10,6 +10,7 @@
 #define ANNUDF_TOOLS_COMMANDS_H
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/vectors/Matrix.h"
@@ -103,6 +104,19 @@ runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compile
 /// Values of `pairs`, NAME=FILE or NAME=NUMBER, as they are given to `option`.
 std::map<std::string, runtime::NumericArray> readCaptures(const std::vector<std::string> &pairs,
                                                           const char *option);
+
+/// Captures of a metric; arrays of rows without a value are columns of the index.
+/// \throws Error naming the capture.
+runtime::BoundCaptures bind(const runtime::Metric &metric, const runtime::CaptureExtents &extents,
+                            const runtime::Index &index,
+                            const std::map<std::string, runtime::NumericArray> &values,
+                            bool allowNonFinite);
+
+/// Columns of new rows, of `pairs` as they are given to --column.
+runtime::NewColumns readColumns(const std::vector<std::string> &pairs);
+void addColumnOption(CLI::App *command, std::vector<std::string> &pairs);
+/// Files that `pairs`, NAME=FILE, name are added to those that a command reads.
+void addFiles(const std::vector<std::string> &pairs, std::vector<std::string> &files);
 
 /// The rows that `path` keeps: bits of a .npy, or what a filter's code computes of the index.
 /// \param captures  its values, as readCaptures takes them.

@@ -76,8 +76,8 @@ tool::loadFilter(const std::string &path, const std::vector<std::string> &captur
     runtime::MetricView view = filter;
     view.as = ANNUDF_ROLE_FILTER;
     checkRole(view);
-    const auto bound = runtime::BoundCaptures::bind(
-        filter.artifact.manifest, {index.dims(), index.rowExtent(), 1}, values, allowNonFinite);
+    const auto bound =
+        bind(filter, {index.dims(), index.rowExtent(), 1}, index, values, allowNonFinite);
     kept = std::make_shared<runtime::RowFilter>(
         runtime::keptRows(backend, index, filter, bound, 0, progressBar(true)));
   }

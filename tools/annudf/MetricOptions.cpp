@@ -37,8 +37,7 @@ void MetricOptions::addTo(CLI::App *command) {
 
 std::vector<std::string> MetricOptions::inputs() const {
   std::vector<std::string> files = {metric};
-  for (const std::string &pair : captures)
-    files.push_back(pair.substr(pair.find('=') + 1));
+  addFiles(captures, files);
   return files;
 }
 
@@ -49,9 +48,8 @@ Engine::Engine(const MetricOptions &options)
 
 runtime::BoundCaptures Engine::bind(const MetricOptions &options, const runtime::Index &index,
                                     const runtime::MatrixView &queries) const {
-  return runtime::BoundCaptures::bind(metric.artifact.manifest, extentsOf(index, queries),
-                                      readCaptures(options.captures, "--capture"),
-                                      options.allowNonFinite);
+  return tool::bind(metric, extentsOf(index, queries), index,
+                    readCaptures(options.captures, "--capture"), options.allowNonFinite);
 }
 
 int64_t Engine::batch(int64_t queries, int64_t most) const {

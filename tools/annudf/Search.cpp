@@ -22,7 +22,7 @@ struct SearchArguments {
   std::string index, base, queries, truth, output; ///< An index, or vectors to search exactly.
   MetricOptions metric;
   std::string filter;
-  std::vector<std::string> filterCaptures;
+  std::vector<std::string> filterCaptures, columns; ///< Columns of `base`.
   runtime::ivf_flat::SearchParams probes;
   runtime::SearchParams params;
   int k = ANNUDF_DEFAULT_K, repeat = 1, show = 5;
@@ -92,8 +92,8 @@ static void checkArguments(const SearchArguments &arguments, const InterruptGuar
     std::vector<std::string> inputs = arguments.metric.inputs();
     inputs.insert(inputs.end(), {arguments.index, arguments.base, arguments.queries,
                                  arguments.truth, arguments.filter});
-    for (const std::string &pair : arguments.filterCaptures)
-      inputs.push_back(pair.substr(pair.find('=') + 1));
+    addFiles(arguments.filterCaptures, inputs);
+    addFiles(arguments.columns, inputs);
     for (const char *ending : {".ibin", ".fbin"})
       checkOutput(guard, arguments.output + ending, inputs);
   }
@@ -189,16 +189,18 @@ static void runSearch(SearchArguments arguments) {
   const bool inPlace =
       arguments.metric.device != "cuda" && arguments.repeat == 1 && !arguments.stats;
   runtime::Matrix rows;
-  const runtime::Index index =
-      arguments.base.empty() ? runtime::Index::load(arguments.index)
+  runtime::Index index = arguments.base.empty()
+                             ? runtime::Index::load(arguments.index)
                              : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
                                               arguments.metric.threads, inPlace ? &rows : nullptr);
+  if (!arguments.columns.empty())
+    index.addColumns(readColumns(arguments.columns));
   const runtime::Matrix queries = loadQueries(index, arguments);
   if (!arguments.exact)
     arguments.params.candidates = index.candidates(arguments.probes);
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
-  if (!arguments.base.empty())
+  if (!arguments.base.empty() && !captures.hasColumns())
     runtime::checkOwnRows(captures, index.size());
   double filterMs = 0;
   if (!arguments.filter.empty())
@@ -289,6 +291,7 @@ void tool::addKnnCommand(CLI::App &app) {
       ->add_option("--base", arguments->base,
                    "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
       ->required();
+  addColumnOption(command, arguments->columns);
   addOptions(command, *arguments);
   addBitsFlag(command, arguments->bits);
   command->callback([arguments] { runSearch(*arguments); });
