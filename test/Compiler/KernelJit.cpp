@@ -185,12 +185,13 @@ void KernelJit::launch(const std::string &kernel, unsigned gridX, unsigned gridY
   }
   for (std::vector<void *> &descriptor : descriptors)
     for (void *&word : descriptor)
-      all.push_back(&word);
+      all.push_back(static_cast<void *>(&word));
   for (grid[BlockY] = 0; grid[BlockY] < gridY; ++grid[BlockY])
     for (grid[BlockX] = 0; grid[BlockX] < gridX; ++grid[BlockX]) {
       std::barrier<> block(function.threads);
       running = &block;
       std::vector<std::jthread> threads;
+      threads.reserve(function.threads);
       for (unsigned i = 0; i < function.threads; ++i)
         threads.emplace_back([&, i] { runThread(function, all, i, parameters.size()); });
     }

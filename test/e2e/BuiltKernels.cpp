@@ -70,6 +70,7 @@ public:
     CUfunction kernel = nullptr;
     ANNUDF_CUDA(cuModuleGetFunction, &kernel, module, name.c_str());
     std::vector<void *> parameters;
+    parameters.reserve(words.size());
     for (uint64_t &word : words)
       parameters.push_back(&word);
     ANNUDF_CUDA(cuLaunchKernel, kernel, gridX, gridY, 1, kThreads, 1, 1, 0, nullptr,

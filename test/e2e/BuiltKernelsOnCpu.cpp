@@ -57,6 +57,7 @@ TEST_P(BuiltKernelsOnCpu, GiveTheResultsOfExactSearch) {
       for (uint64_t word : array->words(reinterpret_cast<uint64_t>(array->bytes.data())))
         words.push_back(word);
     std::vector<void *> parameters;
+    parameters.reserve(words.size());
     for (uint64_t &word : words)
       parameters.push_back(&word);
     jit.launch(name, gridX, gridY, parameters);
