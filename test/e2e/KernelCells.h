@@ -101,7 +101,7 @@ using Launch = std::function<void(const std::string &kernel, unsigned gridX, uns
 class KernelCell {
 public:
   static constexpr int64_t kRows = 300, kQueries = 11;
-  static constexpr unsigned kQueriesOfABlock = 8, kParts = 2;
+  static constexpr unsigned kQueriesOfABlock = 8, kParts = 4; // A part has no rows.
 
   KernelCell(const Kernel &kernel, const runtime::Metric &metric, int dims)
       : kernel(kernel), metric(metric), dims(dims), rows(makeVectors(kRows, 1)),

@@ -157,8 +157,10 @@ protected:
     lastDim = sub(dims, index(1));
     lane = rem(thread, index(chunk));
     own = div(thread, index(chunk));
-    for (int64_t i = 0; i < kQueries; ++i)
+    for (int64_t i = 0; i < kQueries; ++i) {
       ids.push_back(i == 0 ? firstQuery : add(firstQuery, index(i)));
+      areQueries.push_back(isLess(ids.back(), queryCount));
+    }
   }
   Value output(unsigned i) { return kernel.getArgument(2 + captures.size() + i); }
   Value workgroup(unsigned i) { return kernel.getWorkgroupAttributions()[2 + i]; }
@@ -286,7 +288,7 @@ protected:
   const int64_t chunk; ///< Dimensions that a tile holds.
   Value queries, rows, rowTile, queryTile;
   SmallVector<Value> captures;
-  SmallVector<Value> ids; ///< Numbers of the block's queries.
+  SmallVector<Value> ids, areQueries; ///< The block's: numbers, and whether there are such queries.
   Value thread, part, firstQuery, queryCount, rowCount, dims, lastQuery, lastRow, lastDim;
   Value lane, own; ///< The dimension and the vector of a tile that the thread copies first.
 };
@@ -299,8 +301,8 @@ public:
     const Type all = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, getF32Type());
     beginScan(name, all);
     forRows([&](Value row, Value isRow, ArrayRef<Value> distances) {
-      for (auto [query, distance] : llvm::zip(ids, distances)) {
-        when(both(isRow, isLess(query, queryCount)),
+      for (auto [query, isQuery, distance] : llvm::zip(ids, areQueries, distances)) {
+        when(both(isRow, isQuery),
              [&, query = query, distance = distance] { store(distance, output(0), {query, row}); });
       }
     });
@@ -351,14 +353,9 @@ private:
     return either(better, both(equal, isLess(a.id, b.id)));
   }
 
-  /// `start` and how many of the first `count` entries of a list `isOne` holds for.
-  Value countOf(Value count, Value start, llvm::function_ref<Value(Value i)> isOne) {
-    return fold(index(0), count, index(1), start,
-                [&](Value i, ValueRange sum) {
-                  Value one = arith::SelectOp::create(*this, isOne(i), index(1), index(0));
-                  return SmallVector<Value>{add(sum.front(), one)};
-                })
-        .front();
+  /// 1 where the condition holds, else 0.
+  Value oneIf(Value condition) {
+    return arith::SelectOp::create(*this, condition, index(1), index(0));
   }
 
   void forEntries(llvm::function_ref<void(Value query, Value j)> body) {
@@ -381,8 +378,9 @@ private:
     when(isCounter, [&] { store(zero, counts, thread); });
     forRows([&](Value row, Value isRow, ArrayRef<Value> distances) {
       Value id = arith::IndexCastOp::create(*this, getI64Type(), row);
-      for (auto [i, distance] : llvm::enumerate(distances))
-        collect({distance, id}, isRow, index(static_cast<int64_t>(i)), best, found, counts);
+      for (auto [i, isQuery, distance] : llvm::enumerate(areQueries, distances))
+        collect({distance, id}, both(isRow, isQuery), index(static_cast<int64_t>(i)), best, found,
+                counts);
       barrier();
       loop(index(0), index(kQueries), index(1), [&](Value query) {
         Value count = arith::IndexCastUIOp::create(*this, getIndexType(), load(counts, query));
@@ -400,10 +398,10 @@ private:
   }
 
   /// Appends what is better than the k-th best so far to the candidates of a query.
-  void collect(const Candidate &candidate, Value isRow, Value query, const List &best,
+  void collect(const Candidate &candidate, Value isPair, Value query, const List &best,
                const List &found, Value counts) {
     Value isBetter = isBefore(candidate, read(best, {query, index(k - 1)}));
-    when(both(isRow, isBetter), [&] {
+    when(both(isPair, isBetter), [&] {
       Value one = constant(getI32IntegerAttr(1));
       Value place =
           memref::AtomicRMWOp::create(*this, arith::AtomicRMWKind::addi, one, counts, query);
@@ -416,58 +414,63 @@ private:
   void insert(Value query, Value count, const List &best, const List &found) {
     const Candidate entry = read(best, {query, min(thread, index(k - 1))});
     const Candidate candidate = read(found, {query, min(thread, sub(count, index(1)))});
-    auto isFoundBefore = [&](const Candidate &other) {
-      return [&](Value i) { return isBefore(read(found, {query, i}), other); };
-    };
-    Value entryPlace = countOf(count, thread, isFoundBefore(entry));
-    Value among = countOf(count, index(0), isFoundBefore(candidate));
-    Value place = countOf(index(k), among,
-                          [&](Value i) { return isBefore(read(best, {query, i}), candidate); });
+    const SmallVector<Value> amongFound =
+        fold(index(0), count, index(1), {thread, index(0)}, [&](Value i, ValueRange places) {
+          const Candidate other = read(found, {query, i});
+          return SmallVector<Value>{add(places[0], oneIf(isBefore(other, entry))),
+                                    add(places[1], oneIf(isBefore(other, candidate)))};
+        });
+    const SmallVector<Value> amongAll =
+        fold(index(0), index(k), index(1), amongFound[1], [&](Value i, ValueRange places) {
+          Value isEntryBefore = isBefore(read(best, {query, i}), candidate);
+          return SmallVector<Value>{add(places[0], oneIf(isEntryBefore))};
+        });
     barrier(); // All are read.
     auto move = [&](const Candidate &moved, Value of, Value to) {
       when(both(isLess(thread, of), isLess(to, index(k))),
            [&] { write(moved, best, {query, to}); });
     };
-    move(entry, index(k), entryPlace);
-    move(candidate, count, place);
+    move(entry, index(k), amongFound[0]);
+    move(candidate, count, amongAll[0]);
   }
 
-  /// How many entries for which `isOne` holds are among the first `count`, or k once there are k.
-  Value countToK(Value count, llvm::function_ref<Value(Value i)> isOne) {
-    Value zero = index(0), one = index(1), most = index(k);
+  /// The place of an entry among the sorted lists of all parts, or k if it is none of the first k.
+  /// Counts the entries of each list that are before it, up to the first that is not.
+  Value placeAmong(const List &lists, Value query, Value parts, const Candidate &own, Value entry) {
+    const SmallVector<Type> types(3, getIndexType());
     auto loop = scf::WhileOp::create(
-        *this, TypeRange{getIndexType(), getIndexType()}, ValueRange{zero, zero},
-        [](OpBuilder &, Location, ValueRange) {}, [](OpBuilder &, Location, ValueRange) {});
+        *this, types, SmallVector<Value>(3, index(0)), [](OpBuilder &, Location, ValueRange) {},
+        [](OpBuilder &, Location, ValueRange) {});
     const InsertionGuard guard(*this);
+    const ValueRange before = loop.getBeforeArguments(), after = loop.getAfterArguments();
     setInsertionPointToStart(loop.getBeforeBody());
-    Value more = isLess(loop.getBeforeArguments()[0], count);
-    Value few = isLess(loop.getBeforeArguments()[1], most);
-    scf::ConditionOp::create(*this, both(more, few), loop.getBeforeArguments());
+    Value more = both(isLess(before[0], parts), isLess(before[2], index(k)));
+    scf::ConditionOp::create(*this, more, before);
     setInsertionPointToStart(loop.getAfterBody());
-    Value i = loop.getAfterArguments()[0];
-    Value counted = arith::SelectOp::create(*this, isOne(i), one, zero);
-    Value sum = add(loop.getAfterArguments()[1], counted);
-    scf::YieldOp::create(*this, ValueRange{add(i, one), sum});
-    return loop.getResult(1);
+    Value list = after[0], i = after[1], next = add(i, index(1));
+    const Candidate other = read(lists, {query, list, i});
+    // Entries without a row have the order of their places: no two go to the same.
+    Value same = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, other.id, own.id);
+    Value isEarlier = isLess(add(mul(list, index(k)), i), entry);
+    Value counts = either(isBefore(other, own), both(same, isEarlier));
+    Value stays = both(counts, isLess(next, index(k)));
+    Value nextList = arith::SelectOp::create(*this, stays, list, add(list, index(1)));
+    Value nextEntry = arith::SelectOp::create(*this, stays, next, index(0));
+    scf::YieldOp::create(*this, ValueRange{nextList, nextEntry, add(after[2], oneIf(counts))});
+    return loop.getResult(2);
   }
 
   /// Each candidate of all parts goes to the place that it has among them, if it is one of k.
   void writeMerge(StringRef name, TypeRange arguments) {
     begin(name, arguments, {});
-    const List parts = {kernel.getArgument(0), kernel.getArgument(1)};
+    const List lists = {kernel.getArgument(0), kernel.getArgument(1)};
     const List results = {kernel.getArgument(2), kernel.getArgument(3)};
     thread = gpu::ThreadIdOp::create(*this, gpu::Dimension::x);
     Value query = gpu::BlockIdOp::create(*this, gpu::Dimension::x);
-    Value count = mul(dim(parts.distances, 1), index(k));
-    auto at = [&](Value i) { return read(parts, {query, div(i, index(k)), rem(i, index(k))}); };
-    loop(thread, count, index(kThreads), [&](Value i) {
-      const Candidate own = at(i);
-      Value place = countToK(count, [&](Value j) {
-        const Candidate other = at(j);
-        // Entries without a row have the order of their places: no two go to the same.
-        Value same = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, other.id, own.id);
-        return either(isBefore(other, own), both(same, isLess(j, i)));
-      });
+    Value parts = dim(lists.distances, 1);
+    loop(thread, mul(parts, index(k)), index(kThreads), [&](Value entry) {
+      const Candidate own = read(lists, {query, div(entry, index(k)), rem(entry, index(k))});
+      Value place = placeAmong(lists, query, parts, own, entry);
       when(isLess(place, index(k)), [&] { write(own, results, {query, place}); });
     });
     end();
