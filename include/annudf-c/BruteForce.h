@@ -39,8 +39,8 @@ typedef struct annudf_brute_force_build_options {
  * its memory do not leave it, rows in host memory go there a piece at a time. NULL or a CPU
  * backend: the store is in host memory, as the rows must be.
  * \param dataset  in host memory, or in memory of the backend's device; its stream is waited for.
- * \param ids      in host memory, one for each row, 0 or above and different. NULL: the numbers of
- * the rows.
+ * \param ids      one for each row, all different, in host memory or in memory of the backend's
+ * device. NULL: the numbers of the rows.
  * \param options  may be NULL.
  * \param index    of one list; to be destroyed by annudf_ivf_flat_destroy.
  * \param stats    may be NULL; of a store on a device.
@@ -48,8 +48,8 @@ typedef struct annudf_brute_force_build_options {
  * ANNUDF_INPUT for no rows, a coordinate that is not finite, and ids that are below 0 or repeated.
  * ANNUDF_ENVIRONMENT where there is no room for all rows. */
 ANNUDF_CAPI_EXPORTED annudf_status
-annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset, const int64_t *ids,
-                         const annudf_brute_force_build_options *options,
+annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset,
+                         const annudf_ids *ids, const annudf_brute_force_build_options *options,
                          annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
 
 /** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them. A piece

@@ -22,14 +22,16 @@ extern "C" {
 #endif
 
 /** Adds columns to an index whose rows it has, after a build or a load, say.
- * \param ids     `rows` of them: which row value i of each column is for, each id of the index
- *                once. NULL: value i is for id i.
- * \param values  one a column: its name, and as many values as the index has rows, in host memory.
- *                Their dtype is that of the column and of captures that read it.
+ * \param backend  of the CUDA device whose memory ids or values are in; may be NULL where none is.
+ * \param ids     which row value i of each column is for, each id of the index once. NULL: value i
+ *                is for id i.
+ * \param values  one a column: its name, and as many values as the index has rows, on a device in C
+ *                order. Their dtype is that of the column and of captures that read it.
  * Searches wait. Lists that a device has stay there. ANNUDF_INPUT naming the column for one
  * that the index has, or that has another number of values; the index is then as before. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index,
-                                                               const int64_t *ids,
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_add_columns(annudf_backend *backend,
+                                                               annudf_ivf_flat_index *index,
+                                                               const annudf_ids *ids,
                                                                const annudf_capture_value *values,
                                                                size_t count);
 

@@ -99,8 +99,9 @@ typedef struct annudf_ivf_flat_extend_options {
   void *progress_user;      /**< Handed to it.                                              */
   /** Not 0: ids may be given twice and be in the index already; a search reports each such row. */
   int32_t allow_repeated_ids;
-  /** Values of the columns of the index, for all of them, in host memory; value i is for row i. The
-   * first rows of an index without columns decide which ones it has. */
+  /** Values of the columns of the index, for all of them; value i is for row i. In host memory, or
+   * in C order in memory of the CUDA backend's device. The first rows of an index without columns
+   * decide which ones it has. */
   const annudf_capture_value *columns;
   size_t n_columns; /**< 0: none. */
 } annudf_ivf_flat_extend_options;
@@ -112,15 +113,15 @@ typedef struct annudf_ivf_flat_extend_options {
  * It takes room for both. An index whose lists are on the host is extended on the host.
  * \param rows     may be freed at once after. In host memory, or in memory of the CUDA backend's
  * device, whose stream is waited for.
- * \param ids      in host memory, one for each row, 0 or above. NULL: they go on from the one above
- * the index's largest, or from 0.
+ * \param ids      one for each row, in host memory or in memory of the CUDA backend's device. NULL:
+ * they go on from the one above the index's largest, or from 0.
  * \param options  may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming the first row whose id another new row
  * or the index has, and a column that is missing, unknown, of another dtype, or has another number
  * of values. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend(
     annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
-    const int64_t *ids, const annudf_ivf_flat_extend_options *options);
+    const annudf_ids *ids, const annudf_ivf_flat_extend_options *options);
 
 /** The CUDA device that built the index and has its lists; -1: the host has them. It waits for an
  * extend under way; -1 for NULL. */
@@ -132,14 +133,14 @@ ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index 
  * search of it is refused.
  * \param backend   as of annudf_ivf_flat_extend. Where its device has no room for the lists before
  * and after, rows are removed on the host, and an index that has no rows left is on the host.
- * \param ids       in host memory, 0 or above, in any order. One that no row has, or that is given
- * twice, is passed over.
+ * \param ids       in host memory or in memory of the CUDA backend's device, in any order. One that
+ * no row has, or that is given twice, is passed over.
  * \param progress  may be NULL.
  * \param removed   how many rows went, of which several may share an id; may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming an id below 0. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove(annudf_backend *backend,
                                                           annudf_ivf_flat_index *index,
-                                                          const int64_t *ids, size_t count,
+                                                          const annudf_ids *ids,
                                                           annudf_progress progress,
                                                           void *progress_user, int64_t *removed);
 

@@ -144,6 +144,16 @@ typedef struct annudf_vectors {
   annudf_place place;
 } annudf_vectors;
 
+/** Ids of rows, which stay the caller's. */
+typedef struct annudf_ids {
+  size_t size;         /**< sizeof(annudf_ids).                                                */
+  const int64_t *data; /**< Aligned; each 0 or above.                                          */
+  int64_t count;
+  /** Where data is. A call that takes memory of a device as well names the backend of that device,
+   * waits for the stream and copies the ids to the host, which has their rules. */
+  annudf_place place;
+} annudf_ids;
+
 /** Called by the thread that made the call, now and then while it works.
  * \param stage  "train", "add", "remove", "save", "upload" (of an index to a GPU) or "search".
  * \param done   part of the stage that is done, 0 to 1.

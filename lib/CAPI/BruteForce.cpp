@@ -17,7 +17,7 @@ using namespace annudf;
 using namespace annudf::capi;
 
 annudf_status annudf_brute_force_build(annudf_backend *backend, const annudf_vectors *dataset,
-                                       const int64_t *ids,
+                                       const annudf_ids *ids,
                                        const annudf_brute_force_build_options *options,
                                        annudf_ivf_flat_index **index,
                                        annudf_ivf_flat_build_stats *stats) {
@@ -31,7 +31,8 @@ annudf_status annudf_brute_force_build(annudf_backend *backend, const annudf_vec
     if (given.in_place != 0 && cudaOf(backend))
       call.refuse("options.in_place is set, the backend is " + backend->description +
                   "; rows in place are searched on the host: give no backend");
-    const runtime::RowsParams params = {{ids, 0},
+    const HostIds ofRows(call, backend, ids);
+    const runtime::RowsParams params = {{ofRows.forRows(call, rows.view.rows), 0},
                                         given.missing_values != 0,
                                         given.threads,
                                         toProgress(given.progress, given.progress_user)};

@@ -16,14 +16,34 @@
 using namespace annudf;
 using namespace annudf::capi;
 
-annudf_status annudf_ivf_flat_add_columns(annudf_ivf_flat_index *index, const int64_t *ids,
-                                          const annudf_capture_value *values, size_t count) {
+runtime::NewColumns capi::toColumns(const Call &call, annudf_backend *backend,
+                                    const annudf_capture_value *values, size_t count) {
+  auto named = toValues(call, values, count, "column");
+  std::vector<std::vector<std::byte>> copies;
+  for (auto &[name, value] : named) {
+    if (value.space != runtime::MemorySpace::Cuda)
+      continue;
+    const std::string what = "column '" + name + "'";
+    (void)toPlace(call, backend, {ANNUDF_MEMORY_CUDA, value.device, 0}, what.c_str());
+    if (!value.strides.empty())
+      call.refuse(what + " has strides and is in memory of CUDA device " +
+                  std::to_string(value.device) + "; give it in C order, without");
+    copies.push_back(backend->cuda->read(value.data, value.bytes, 1, nullptr, what.c_str()));
+    value.data = copies.back().data();
+    value.space = runtime::MemorySpace::Host;
+  }
+  return runtime::newColumns(named);
+}
+
+annudf_status annudf_ivf_flat_add_columns(annudf_backend *backend, annudf_ivf_flat_index *index,
+                                          const annudf_ids *ids, const annudf_capture_value *values,
+                                          size_t count) {
   return guard(__func__, [&](Call call) {
-    const runtime::NewColumns columns =
-        runtime::newColumns(toValues(call, values, count, "column"));
+    const runtime::NewColumns columns = toColumns(call, backend, values, count);
     call.refuseNull(index, "index");
+    const HostIds given(call, backend, ids);
     const IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-    index->value.addColumns(columns, ids);
+    index->value.addColumns(columns, given.forRows(call, index->value.size()));
     index->tellChange();
   });
 }

@@ -17,9 +17,12 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 /// What does not change lies outside the lock, and so do the numbers that extend and remove move:
 /// who asks for them may hold a lock (Python's, say) that their progress needs.
@@ -135,6 +138,22 @@ struct PlacedMatrix {
 /// \throws Error(Usage) naming `what` for numbers that do not fit; as toPlace().
 PlacedMatrix toPlaced(const Call &call, const annudf_backend *backend,
                       const annudf_vectors *vectors, const char *what);
+/// Ids of the caller's in host memory: theirs, or a copy of what a device has.
+class HostIds {
+public:
+  /// \param ids  null: none.
+  /// \throws Error(Usage) as toPlace(), and for a count below 0.
+  HostIds(const Call &call, annudf_backend *backend, const annudf_ids *ids);
+  /// Null where none are given. \throws Error(Usage) unless there are as many as rows.
+  const int64_t *forRows(const Call &call, int64_t rows) const;
+  std::span<const int64_t> all() const { return ids_; }
+
+private:
+  std::vector<std::byte> copy_;
+  std::span<const int64_t> ids_;
+  bool given_;
+};
+
 /// The same of a matrix that must be in host memory.
 runtime::MatrixView toMatrix(const Call &call, const annudf_vectors *vectors, const char *what);
 annudf_element toElement(const Call &call, int32_t element);
@@ -150,6 +169,9 @@ runtime::CaptureValue toValue(const Call &call, const annudf_capture_value &valu
                               std::shared_ptr<const void> owner, const char *what);
 std::map<std::string, runtime::CaptureValue>
 toValues(const Call &call, const annudf_capture_value *values, size_t count, const char *what);
+/// Values of columns; those on the device of the backend are copied to the host.
+runtime::NewColumns toColumns(const Call &call, annudf_backend *backend,
+                              const annudf_capture_value *values, size_t count);
 
 void checkBuildStats(const Call &call, const annudf_ivf_flat_build_stats *stats);
 /// The caller's struct may be an older, shorter one, or null.

@@ -8,8 +8,6 @@
 
 #include "Handles.h"
 
-#include "annudf/runtime/engine/Columns.h"
-
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -114,6 +112,34 @@ runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vecto
   return viewOf(call, given, what);
 }
 
+capi::HostIds::HostIds(const Call &call, annudf_backend *backend, const annudf_ids *ids)
+    : given_(ids != nullptr) {
+  if (!ids)
+    return;
+  const annudf_ids given =
+      copyOptions(ids, offsetof(annudf_ids, count) + sizeof(int64_t), "annudf_ids");
+  const int64_t count = checkRange("ids: count", given.count, 0, INT64_MAX / 8);
+  if (count != 0)
+    call.refuseNull(given.data, "ids.data");
+  const Place at = toPlace(call, backend, given.place, "ids");
+  const auto size = static_cast<size_t>(count);
+  ids_ = {given.data, size};
+  if (!at.onDevice)
+    return;
+  copy_ =
+      backend->cuda->read(given.data, size * sizeof(int64_t), sizeof(int64_t), at.stream, "ids");
+  ids_ = {reinterpret_cast<const int64_t *>(copy_.data()), size};
+}
+
+const int64_t *capi::HostIds::forRows(const Call &call, int64_t rows) const {
+  if (!given_)
+    return nullptr;
+  if (std::ssize(ids_) != rows)
+    call.refuse("ids: count is " + std::to_string(ids_.size()) + ", there are " +
+                std::to_string(rows) + " rows; give one id a row");
+  return ids_.data();
+}
+
 runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
   if (!progress)
     return {};
@@ -194,17 +220,17 @@ annudf_status annudf_ivf_flat_build(annudf_backend *backend, const annudf_vector
 }
 
 static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_index *index,
-                     const annudf_vectors *rows, const int64_t *ids,
+                     const annudf_vectors *rows, const annudf_ids *ids,
                      const annudf_ivf_flat_extend_options *options) {
   const annudf_ivf_flat_extend_options given = copyOptions(
       options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
       "annudf_ivf_flat_extend_options");
   // First, as a refusal releases the columns, too.
-  const runtime::NewColumns columns =
-      runtime::newColumns(toValues(call, given.columns, given.n_columns, "column"));
+  const runtime::NewColumns columns = toColumns(call, backend, given.columns, given.n_columns);
   call.refuseNull(index, "index");
   const PlacedMatrix more = toPlaced(call, backend, rows, "rows");
-  runtime::NewIds newIds = {ids, given.allow_repeated_ids != 0};
+  const HostIds ofRows(call, backend, ids);
+  runtime::NewIds newIds = {ofRows.forRows(call, more.view.rows), given.allow_repeated_ids != 0};
   if (given.n_columns != 0)
     newIds.columns = &columns;
   const runtime::Progress progress = toProgress(given.progress, given.progress_user);
@@ -220,7 +246,7 @@ static void extendBy(const Call &call, annudf_backend *backend, annudf_ivf_flat_
 }
 
 annudf_status annudf_ivf_flat_extend(annudf_backend *backend, annudf_ivf_flat_index *index,
-                                     const annudf_vectors *rows, const int64_t *ids,
+                                     const annudf_vectors *rows, const annudf_ids *ids,
                                      const annudf_ivf_flat_extend_options *options) {
   return guard(__func__, [&](Call call) { extendBy(call, backend, index, rows, ids, options); });
 }
@@ -236,13 +262,13 @@ int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index) {
 }
 
 annudf_status annudf_ivf_flat_remove(annudf_backend *backend, annudf_ivf_flat_index *index,
-                                     const int64_t *ids, size_t count, annudf_progress progress,
+                                     const annudf_ids *ids, annudf_progress progress,
                                      void *progress_user, int64_t *removed) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
-    if (count != 0)
-      call.refuseNull(ids, "ids");
-    const std::span<const int64_t> gone(ids, count);
+    call.refuseNull(ids, "ids");
+    const HostIds given(call, backend, ids);
+    const std::span<const int64_t> gone = given.all();
     const runtime::Progress told = toProgress(progress, progress_user);
     runtime::CudaBackend *const cuda = cudaOf(backend);
     IndexUse use(call, *index, IndexUse::Kind::Exclusive);

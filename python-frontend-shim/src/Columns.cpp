@@ -64,8 +64,12 @@ Captures boundCaptures(const Outcome &status, annudf_captures *made) {
 static void addColumnsTo(const Index &index, std::optional<uintptr_t> ids, const Values &values) {
   const NamedValues columns(values, /*handsOver=*/false);
   check(withoutGil([&] {
-    return annudf_ivf_flat_add_columns(index.handle.get(),
-                                       reinterpret_cast<const int64_t *>(ids.value_or(0)),
+    annudf_ivf_flat_info info = {};
+    info.size = sizeof info;
+    if (const annudf_status status = annudf_ivf_flat_get(index.handle.get(), &info))
+      return status;
+    const annudf_ids numbers = idsAt(ids.value_or(0), info.rows);
+    return annudf_ivf_flat_add_columns(nullptr, index.handle.get(), ids ? &numbers : nullptr,
                                        columns.data(), columns.size());
   }));
 }

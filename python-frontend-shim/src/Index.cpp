@@ -112,9 +112,11 @@ static std::pair<Index, BuildCost> storeRowsOn(annudf_backend *backend,
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
   annudf_ivf_flat_build_stats stats = noStats();
-  const auto *ids = reinterpret_cast<const int64_t *>(how.ids.value_or(0));
-  const Outcome status = withoutGil(
-      [&] { return annudf_brute_force_build(backend, &dataset, ids, &options, &index, &stats); });
+  const annudf_ids ids = idsAt(how.ids.value_or(0), dataset.rows);
+  const Outcome status = withoutGil([&] {
+    return annudf_brute_force_build(backend, &dataset, how.ids ? &ids : nullptr, &options, &index,
+                                    &stats);
+  });
   Index result{IndexPtr(index)};
   progress.check(status);
   return {std::move(result), costOf(stats)};
@@ -160,11 +162,13 @@ static Work extendingOn(std::shared_ptr<annudf_backend> on, nb::object self,
             options.progress = &Progress::report;
             options.progress_user = &progress;
             options.allow_repeated_ids = repeated;
-            const auto *numbers = reinterpret_cast<const int64_t *>(ids.value_or(0));
+            const annudf_ids numbers = idsAt(ids.value_or(0), more.rows);
             if (columns)
               options.columns = columns->data(), options.n_columns = columns->size();
-            const Outcome status = withoutGil(
-                [&] { return annudf_ivf_flat_extend(on.get(), index, &more, numbers, &options); });
+            const Outcome status = withoutGil([&] {
+              return annudf_ivf_flat_extend(on.get(), index, &more, ids ? &numbers : nullptr,
+                                            &options);
+            });
             progress.check(status);
           },
           std::move(result)};
@@ -201,11 +205,10 @@ static Work removingOn(std::shared_ptr<annudf_backend> on, nb::object self, uint
   return Work([=, owner = std::move(self), on = std::move(on),
                function = std::move(function)]() -> nb::object {
     Progress progress(function);
-    const auto *ids = reinterpret_cast<const int64_t *>(address);
+    const annudf_ids ids = idsAt(address, count);
     int64_t removed = 0;
     const Outcome status = withoutGil([&] {
-      return annudf_ivf_flat_remove(on.get(), index, ids, static_cast<size_t>(count),
-                                    &Progress::report, &progress, &removed);
+      return annudf_ivf_flat_remove(on.get(), index, &ids, &Progress::report, &progress, &removed);
     });
     progress.check(status);
     return nb::int_(removed);

@@ -166,6 +166,10 @@ annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const st
           place};
 }
 
+annudf_ids idsAt(uintptr_t address, int64_t count) {
+  return {sizeof(annudf_ids), reinterpret_cast<const int64_t *>(address), count, {}};
+}
+
 int Progress::report(void *self, const char *stage, double done) {
   return static_cast<Progress *>(self)->report(stage, done);
 }

@@ -189,6 +189,9 @@ annudf_place placeOf(const Backend *backend, Stream stream);
 annudf_vectors vectorsAt(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                          const annudf_place &place = {});
 
+/// Ids at a host address.
+annudf_ids idsAt(uintptr_t address, int64_t count);
+
 annudf_ivf_flat_search_stats emptyStats();
 
 /// Address on a device, bytes, which device, and what keeps it.

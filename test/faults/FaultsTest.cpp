@@ -226,8 +226,8 @@ TEST_F(Faults, MemoryOfRemove) {
   std::iota(gone.begin(), gone.end(), 5);
   Work work;
   work.run = [&] {
-    return annudf_ivf_flat_remove(nullptr, shrunk, gone.data(), gone.size(), nullptr, nullptr,
-                                  nullptr);
+    const annudf_ids ids = {sizeof ids, gone.data(), int64_t(gone.size()), {}};
+    return annudf_ivf_flat_remove(nullptr, shrunk, &ids, nullptr, nullptr, nullptr);
   };
   work.reset = load;
   work.look = [&](annudf_status status) -> std::string {

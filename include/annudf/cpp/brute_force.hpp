@@ -63,7 +63,7 @@ struct index_params {
 
 namespace impl {
 inline index stored(const index_params &params, annudf_backend *on, const annudf_vectors &rows,
-                    std::span<const std::int64_t> ids) {
+                    const row_ids &ids) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
     throw error(errc::usage,
                 std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
@@ -74,8 +74,9 @@ inline index stored(const index_params &params, annudf_backend *on, const annudf
   options.missing_values = params.missing_values;
   options.progress = reporting.function(), options.progress_user = reporting.user();
   annudf_ivf_flat_index *made = nullptr;
-  const annudf_status status = annudf_brute_force_build(
-      on, &rows, ids.empty() ? nullptr : ids.data(), &options, &made, nullptr);
+  const annudf_ids numbers = ids.c();
+  const annudf_status status = annudf_brute_force_build(on, &rows, ids.empty() ? nullptr : &numbers,
+                                                        &options, &made, nullptr);
   ivf_flat::index result(made);
   reporting.check(status);
   return {std::move(result), params.metric};
@@ -84,19 +85,18 @@ inline index stored(const index_params &params, annudf_backend *on, const annudf
 
 /// Copies the rows to a store in host memory.
 /// \param ids  one for each row, 0 or above and different; empty: 0, 1, ....
-inline index build(const index_params &params, const vectors &dataset,
-                   std::span<const std::int64_t> ids = {}) {
+inline index build(const index_params &params, const vectors &dataset, const row_ids &ids = {}) {
   return impl::stored(params, nullptr, dataset.c(), ids);
 }
 /// The same of rows in device memory, which stay there, when the stream has got to where they are
 /// written.
 inline index build(const index_params &params, const device_vectors &dataset,
-                   std::span<const std::int64_t> ids = {}) {
+                   const row_ids &ids = {}) {
   return impl::stored(params, backend::shared(dataset.device()).c(), dataset.c(), ids);
 }
 /// The same of rows in host memory, which go to the backend's device a piece at a time.
 inline index build(const index_params &params, const vectors &dataset, const backend &on,
-                   std::span<const std::int64_t> ids = {}) {
+                   const row_ids &ids = {}) {
   return impl::stored(params, on.c(), dataset.c(), ids);
 }
 

@@ -42,21 +42,23 @@ inline std::vector<column> columns(const index &of) {
 
 /// Adds columns to the rows that an index has, which keeps them through extend(), remove(), save()
 /// and load(). If it fails the index is as before.
-/// \param added  one array a column, in host memory, with as many entries as there are rows.
+/// \param added  one array a column, with as many entries as there are rows.
 /// \param ids    which row entry i is for, each id once; none: entry i is for id i.
-inline void add_columns(index &to, std::span<const capture_value> added,
-                        std::span<const std::int64_t> ids = {}) {
+/// \param of     the device whose memory ids or arrays are in; none: they are in host memory.
+inline void add_columns(index &to, std::span<const capture_value> added, const row_ids &ids = {},
+                        const backend &of = {}) {
   if (!ids.empty() && std::int64_t(ids.size()) != to.size())
     throw error(errc::usage, std::to_string(ids.size()) + " ids, the index has " +
                                  std::to_string(to.size()) + " rows");
   const std::vector<annudf_capture_value> list = detail::to_c(added);
-  detail::check(annudf_ivf_flat_add_columns(to.c(), ids.empty() ? nullptr : ids.data(), list.data(),
-                                            list.size()));
+  const annudf_ids numbers = ids.c();
+  detail::check(annudf_ivf_flat_add_columns(of.c(), to.c(), ids.empty() ? nullptr : &numbers,
+                                            list.data(), list.size()));
 }
 
 namespace impl {
 inline void extended_with(index &to, annudf_backend *on, const annudf_vectors &rows,
-                          std::span<const capture_value> columns, std::span<const std::int64_t> ids,
+                          std::span<const capture_value> columns, const row_ids &ids,
                           const extend_params &params) {
   check_ids(ids, rows); // Before owners are handed over.
   extended(to, on, rows, ids, params, detail::to_c(columns));
@@ -66,21 +68,21 @@ inline void extended_with(index &to, annudf_backend *on, const annudf_vectors &r
 /// As extend() without them, with a value of each column of the index for each row. The first rows
 /// of an index decide which columns it has.
 template <std::convertible_to<std::span<const capture_value>> Columns> // So that {} is no columns.
-void extend(index &to, const vectors &rows, const Columns &columns,
-            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+void extend(index &to, const vectors &rows, const Columns &columns, const row_ids &ids = {},
+            const extend_params &params = {}) {
   impl::extended_with(to, nullptr, rows.c(), columns, ids, params);
 }
 /// The same on a backend.
 template <std::same_as<backend> Backend,
           std::convertible_to<std::span<const capture_value>> Columns>
 void extend(index &to, const vectors &rows, const Columns &columns, const Backend &on,
-            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+            const row_ids &ids = {}, const extend_params &params = {}) {
   impl::extended_with(to, on.c(), rows.c(), columns, ids, params);
 }
 /// The same of rows in memory of a device.
 template <std::convertible_to<std::span<const capture_value>> Columns>
-void extend(index &to, const device_vectors &rows, const Columns &columns,
-            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+void extend(index &to, const device_vectors &rows, const Columns &columns, const row_ids &ids = {},
+            const extend_params &params = {}) {
   impl::extended_with(to, backend::shared(rows.device()).c(), rows.c(), columns, ids, params);
 }
 

@@ -126,17 +126,18 @@ inline index build(const index_params &params, const vectors &base, const backen
 
 namespace impl {
 
-inline void check_ids(std::span<const std::int64_t> ids, const annudf_vectors &rows) {
+inline void check_ids(const row_ids &ids, const annudf_vectors &rows) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
     throw error(errc::usage,
                 std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
 }
 
 /// \param on  where; null: on the host.
-inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
-                     std::span<const std::int64_t> ids, const extend_params &params,
+inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows, const row_ids &ids,
+                     const extend_params &params,
                      std::span<const annudf_capture_value> columns = {}) {
   check_ids(ids, rows);
+  const annudf_ids numbers = ids.c();
   detail::reporting reporting(params.progress, params.stop);
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;
@@ -144,16 +145,17 @@ inline void extended(index &to, annudf_backend *on, const annudf_vectors &rows,
   options.allow_repeated_ids = params.allow_repeated_ids;
   options.columns = columns.data(), options.n_columns = columns.size();
   reporting.check(
-      annudf_ivf_flat_extend(on, to.c(), &rows, ids.empty() ? nullptr : ids.data(), &options));
+      annudf_ivf_flat_extend(on, to.c(), &rows, ids.empty() ? nullptr : &numbers, &options));
 }
 
 /// \param on  where; null: on the host.
-inline std::int64_t removed(index &from, annudf_backend *on, std::span<const std::int64_t> ids,
+inline std::int64_t removed(index &from, annudf_backend *on, const row_ids &ids,
                             const remove_params &params) {
   detail::reporting reporting(params.progress, params.stop);
   std::int64_t count = 0;
-  reporting.check(annudf_ivf_flat_remove(on, from.c(), ids.data(), ids.size(), reporting.function(),
-                                         reporting.user(), &count));
+  const annudf_ids gone = ids.c();
+  reporting.check(
+      annudf_ivf_flat_remove(on, from.c(), &gone, reporting.function(), reporting.user(), &count));
   return count;
 }
 
@@ -161,7 +163,7 @@ inline std::int64_t removed(index &from, annudf_backend *on, std::span<const std
 
 /// Adds rows. If it fails the index is as before.
 /// \param ids  one for each row, 0 or above; none: they go on from row_extent().
-inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
+inline void extend(index &to, const vectors &rows, const row_ids &ids = {},
                    const extend_params &params = {}) {
   impl::extended(to, nullptr, rows.c(), ids, params);
 }
@@ -169,14 +171,13 @@ inline void extend(index &to, const vectors &rows, std::span<const std::int64_t>
 /// The same on a device, where the lists stay if they are there (index::device()): they are the
 /// same as the host's. Those that are on the host are extended there.
 template <std::same_as<backend> Backend> // So that {} is no backend but no ids.
-void extend(index &to, const vectors &rows, const Backend &on,
-            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+void extend(index &to, const vectors &rows, const Backend &on, const row_ids &ids = {},
+            const extend_params &params = {}) {
   impl::extended(to, on.c(), rows.c(), ids, params);
 }
 
 /// The same of rows in device memory, when their stream has got to where they are written.
-/// \param ids  in host memory.
-inline void extend(index &to, const device_vectors &rows, std::span<const std::int64_t> ids = {},
+inline void extend(index &to, const device_vectors &rows, const row_ids &ids = {},
                    const extend_params &params = {}) {
   impl::extended(to, backend::shared(rows.device()).c(), rows.c(), ids, params);
 }
@@ -185,8 +186,7 @@ inline void extend(index &to, const device_vectors &rows, std::span<const std::i
 /// their ids. An index may end up without rows: it can be extended then, not searched. If it fails
 /// the index is as before.
 /// \returns how many rows went, of which several may share an id.
-inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
-                           const remove_params &params = {}) {
+inline std::int64_t remove(index &from, const row_ids &ids, const remove_params &params = {}) {
   return impl::removed(from, nullptr, ids, params);
 }
 
@@ -194,7 +194,7 @@ inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
 /// the host would have left. Where the index is on the host, or has no room there twice, rows are
 /// removed on the host, and an index without rows is there.
 template <std::same_as<backend> Backend> // As of extend().
-std::int64_t remove(index &from, std::span<const std::int64_t> ids, const Backend &on,
+std::int64_t remove(index &from, const row_ids &ids, const Backend &on,
                     const remove_params &params = {}) {
   return impl::removed(from, on.c(), ids, params);
 }

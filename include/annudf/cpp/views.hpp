@@ -247,6 +247,30 @@ template <detail::mdspan_matrix V>
 device_matrix_view(const V &, cuda_stream = {}, std::int32_t = 0)
     -> device_matrix_view<detail::element_of_view<V>>;
 
+/// Ids of rows, in host memory or in memory of a CUDA device, that stay the caller's. By default
+/// none are given.
+class row_ids {
+public:
+  row_ids() = default;
+  template <class Ids>
+    requires std::convertible_to<const Ids &, std::span<const std::int64_t>>
+  row_ids(const Ids &all) noexcept : all_(all) {}
+  /// In memory of a device, written in the order of a stream, which is waited for.
+  row_ids(const std::int64_t *data, std::size_t count, cuda_stream stream,
+          std::int32_t device = 0) noexcept
+      : all_(data, count), place_{ANNUDF_MEMORY_CUDA, device, stream.c()} {}
+
+  std::size_t size() const noexcept { return all_.size(); }
+  bool empty() const noexcept { return all_.empty(); }
+  annudf_ids c() const noexcept {
+    return {sizeof(annudf_ids), all_.data(), std::int64_t(all_.size()), place_};
+  }
+
+private:
+  std::span<const std::int64_t> all_;
+  annudf_place place_ = {};
+};
+
 /// Vectors in host memory, of any element type: what searches and builds take. Made of a
 /// matrix_view, a matrix, or an mdspan.
 class vectors {

@@ -259,6 +259,20 @@ uint64_t staged(int64_t columns) {
 
 } // namespace
 
+std::vector<std::byte> DeviceBackend::read(const void *address, uint64_t bytes, size_t alignment,
+                                           void *stream, const char *what) {
+  ContextScope scope(*context_);
+  const uint64_t from = reinterpret_cast<uint64_t>(address);
+  if (bytes == 0)
+    return {};
+  checkDeviceMemory(*context_, from, bytes, alignment, what);
+  const CUstream on = checkStream(*context_, stream);
+  std::vector<std::byte> copy(bytes);
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, copy.data(), from, bytes, on);
+  ANNUDF_CUDA(cuStreamSynchronize, on);
+  return copy;
+}
+
 void DeviceBackend::search(const RowStore &index, const MetricView &metric,
                            const BoundCaptures &captures, const MatrixView &queries, int k,
                            const SearchParams &params, int64_t *ids, float *distances,

@@ -80,6 +80,8 @@ public:
     ContextScope scope(*context_);
     ANNUDF_CUDA(cuStreamSynchronize, checkStream(*context_, stream));
   }
+  std::vector<std::byte> read(const void *address, uint64_t bytes, size_t alignment, void *stream,
+                              const char *what) override;
   std::unique_ptr<StreamEvent> record(void *stream) override {
     ContextScope scope(*context_);
     return recordEvent(context_, checkStream(*context_, stream));

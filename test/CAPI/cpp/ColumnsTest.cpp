@@ -156,10 +156,16 @@ TEST(CApiColumns, RefuseWhatIsNoColumn) {
   value.size = sizeof value, value.name = "odd", value.dtype = "b1", value.shape = shape;
   value.rank = 1, value.data = data.data(), value.bytes = 40;
   const annudf_capture_value twice[] = {value, value};
-  EXPECT_EQ(annudf_ivf_flat_add_columns(index, nullptr, twice, 2), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_add_columns(nullptr, index, nullptr, twice, 2), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_add_columns: column 'odd' is given twice");
-  EXPECT_EQ(annudf_ivf_flat_add_columns(nullptr, nullptr, &value, 1), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_ivf_flat_add_columns(index, nullptr, &value, 1), ANNUDF_OK);
+  EXPECT_EQ(annudf_ivf_flat_add_columns(nullptr, nullptr, nullptr, &value, 1), ANNUDF_USAGE);
+  annudf_capture_value elsewhere = value;
+  elsewhere.place = {ANNUDF_MEMORY_CUDA, 2, 0};
+  EXPECT_EQ(annudf_ivf_flat_add_columns(nullptr, index, nullptr, &elsewhere, 1), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(),
+               "annudf_ivf_flat_add_columns: backend is NULL, column 'odd' is in memory of CUDA "
+               "device 2; give the backend of that device");
+  EXPECT_EQ(annudf_ivf_flat_add_columns(nullptr, index, nullptr, &value, 1), ANNUDF_OK);
   EXPECT_EQ(annudf_ivf_flat_column(index, 0, &column), ANNUDF_OK);
   EXPECT_STREQ(column.name, "odd");
   EXPECT_STREQ(column.dtype, "b1");

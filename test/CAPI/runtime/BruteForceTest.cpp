@@ -71,14 +71,15 @@ TEST_F(CApiBruteForce, AStoreOfRowsIsSearchedAsKnnSearches) {
   std::vector<int64_t> ids(1003);
   for (size_t i = 0; i < ids.size(); ++i)
     ids[i] = int64_t(5000 - i);
+  const IdsOf numbers(ids);
   annudf_brute_force_build_options options = {};
   options.size = sizeof options, options.threads = 2;
   annudf_ivf_flat_build_stats cost = {};
   cost.size = sizeof cost;
   for (annudf_backend *const on :
        {static_cast<annudf_backend *>(nullptr), static_cast<annudf_backend *>(backend)})
-    for (const int64_t *given :
-         {static_cast<const int64_t *>(nullptr), static_cast<const int64_t *>(ids.data())}) {
+    for (const annudf_ids *given :
+         {static_cast<const annudf_ids *>(nullptr), static_cast<const annudf_ids *>(numbers)}) {
       OwnedIndex store;
       ASSERT_EQ(outcome(annudf_brute_force_build(on, &rows, given, &options, &store, &cost)), "ok");
       EXPECT_EQ(infoOf(store).n_lists, 1);
@@ -117,7 +118,7 @@ TEST_F(CApiBruteForce, RowsInPlaceAreSearchedAsAStore) {
   OwnedIndex stores[2];
   for (const int inPlace : {0, 1}) {
     options.in_place = inPlace;
-    ASSERT_EQ(outcome(annudf_brute_force_build(nullptr, &base, ids.data(), &options,
+    ASSERT_EQ(outcome(annudf_brute_force_build(nullptr, &base, IdsOf(ids), &options,
                                                &stores[inPlace], nullptr)),
               "ok");
     ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, stores[inPlace], l2, nullptr, &few, k, 1,
@@ -149,13 +150,16 @@ TEST_F(CApiBruteForce, AStoreRefuses) {
   options.size = sizeof options;
   annudf_vectors few = asked;
   few.rows = 3;
-  const auto built = [&](const annudf_vectors *from, const int64_t *ids) {
+  const auto built = [&](const annudf_vectors *from, const annudf_ids *ids) {
     return outcome(annudf_brute_force_build(backend, from, ids, &options, &store, nullptr));
   };
   const int64_t twice[] = {4, 0, 4}, below[] = {0, -1, 2};
-  EXPECT_EQ(built(&few, twice),
+  EXPECT_EQ(built(&few, IdsOf(twice)),
             "input: ids[2] is 4, the id of row 0 too; give each row an id of its own");
-  EXPECT_EQ(built(&few, below), "input: ids[1] is -1; ids are 0 or above");
+  EXPECT_EQ(built(&few, IdsOf(below)), "input: ids[1] is -1; ids are 0 or above");
+  EXPECT_EQ(
+      built(&few, IdsOf({below, 2})),
+      "usage: annudf_brute_force_build: ids: count is 2, there are 3 rows; give one id a row");
   EXPECT_EQ(built(nullptr, nullptr), "usage: annudf_brute_force_build: dataset is NULL");
   few.rows = 0;
   EXPECT_EQ(built(&few, nullptr), "input: base: it has no rows");
@@ -270,7 +274,7 @@ TEST_F(CApiBruteForce, Refuses) {
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &asked, 3, nullptr, &index, nullptr)), "ok");
   const int64_t far[3] = {100, 200, 300};
   const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32, {}};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, far, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, IdsOf(far), nullptr)), "ok");
   EXPECT_EQ(
       outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                         all.data(), nullptr)),
@@ -307,7 +311,7 @@ TEST_F(CApiBruteForce, RefusesRepeatedIds) {
   };
   EXPECT_EQ(distances(), "ok");
   const int64_t again[3] = {4, 0, 5};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, again, &options)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, IdsOf(again), &options)), "ok");
   EXPECT_EQ(distances(), "usage: distances by id: the index has 6 rows and some of its ids are "
                          "repeated; each id from 0 to 5 must occur once");
 }
@@ -318,7 +322,7 @@ TEST_F(CApiBruteForce, IdsInAnyOrder) {
   const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32, {}};
   ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &few, 2, nullptr, &index, nullptr)), "ok");
   const int64_t ids[3] = {5, 3, 4};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, ids, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &few, IdsOf(ids), nullptr)), "ok");
   std::vector<float> all(45 * 6);
   ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
                                               all.data(), nullptr)),

@@ -51,7 +51,9 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);
   const int64_t id = 5;
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, big, &id, 1, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(
+      outcome(annudf_ivf_flat_remove(nullptr, big, IdsOf({&id, 1}), nullptr, nullptr, nullptr)),
+      "ok");
   EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy of the state before is still there";
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);
@@ -93,8 +95,9 @@ TEST_F(CApiDevice, RemovesOnTheHostWhereTheDeviceIsFull) {
   int64_t removed = 0;
   {
     const Filled filled(context, size_t(48) << 20); // The lists go to the host 32 MiB at a time.
-    ASSERT_EQ(outcome(annudf_ivf_flat_remove(backend, there, ids, 2, nullptr, nullptr, &removed)),
-              "ok");
+    ASSERT_EQ(
+        outcome(annudf_ivf_flat_remove(backend, there, IdsOf(ids), nullptr, nullptr, &removed)),
+        "ok");
   }
   EXPECT_EQ(removed, 2);
   EXPECT_EQ(infoOf(there).rows, 399998);

@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceApi.h"
+#include "Support/TestFiles.h"
 
 #include <atomic>
+#include <numeric>
+#include <span>
 
 using namespace annudf;
 using namespace annudf::test;
@@ -80,6 +83,73 @@ TEST_F(CApiDevice, CapturesInDeviceMemory) {
             "ok");
   EXPECT_EQ(refusal(elsewhere),
             "usage: capture 'w' is on CUDA device 7; this backend searches on device 0");
+}
+
+/// Ids and columns in memory of the device make the index that those of the host make, and its
+/// lists stay there.
+TEST_F(CApiDevice, TakesIdsAndColumnsOfTheDevice) {
+  struct OnDevice {
+    annudf_device_buffer *memory = nullptr;
+    ~OnDevice() { annudf_device_buffer_destroy(memory); }
+    uint64_t address() const { return annudf_device_buffer_address(memory); }
+  };
+  const auto send = [&](const auto &values, OnDevice &to) {
+    const uint64_t bytes = values.size() * sizeof values[0];
+    ASSERT_EQ(outcome(annudf_device_allocate(backend, bytes, kLegacy, &to.memory)), "ok");
+    ASSERT_EQ(
+        outcome(annudf_device_copy(backend, to.address(), reinterpret_cast<uint64_t>(values.data()),
+                                   bytes, kLegacy)),
+        "ok");
+  };
+  const annudf_vectors rows = vectorsOf(queries);
+  std::vector<int64_t> ids(kQueries);
+  std::vector<float> ages(2 * kQueries);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = int64_t(1000 + 7 * i);
+  for (size_t i = 0; i < ages.size(); ++i)
+    ages[i] = float(i);
+  OnDevice idsThere, agesThere;
+  send(ids, idsThere);
+  send(ages, agesThere);
+  const annudf_place there = {ANNUDF_MEMORY_CUDA, 0, kLegacy};
+  const std::span<const int64_t> numbers = {reinterpret_cast<const int64_t *>(idsThere.address()),
+                                            ids.size()};
+  const int64_t shape[] = {2 * kQueries};
+  const annudf_capture_value values = arrayValue("age", ages, shape);
+  annudf_capture_value valuesThere = values;
+  valuesThere.place = kDevice;
+  valuesThere.data = reinterpret_cast<const void *>(agesThere.address());
+  const TempDir dir;
+  OwnedIndex made[2];
+  for (const bool onDevice : {false, true}) {
+    OwnedIndex &one = made[onDevice];
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(backend, &rows, 4, nullptr, &one, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(
+                  backend, one, &rows, onDevice ? IdsOf(numbers, there) : IdsOf(ids), nullptr)),
+              "ok");
+    std::vector<int64_t> all(2 * kQueries);
+    std::iota(all.begin(), all.end(), 0);
+    std::copy(ids.begin(), ids.end(), all.begin() + kQueries);
+    ASSERT_EQ(outcome(annudf_ivf_flat_add_columns(backend, one, IdsOf(all),
+                                                  onDevice ? &valuesThere : &values, 1)),
+              "ok");
+    int64_t removed = 0;
+    ASSERT_EQ(outcome(annudf_ivf_flat_remove(backend, one,
+                                             onDevice ? IdsOf(numbers.first(9), there)
+                                                      : IdsOf(std::span(ids).first(9)),
+                                             nullptr, nullptr, &removed)),
+              "ok");
+    EXPECT_EQ(removed, 9);
+    EXPECT_EQ(annudf_ivf_flat_device(one), 0);
+    ASSERT_EQ(outcome(annudf_ivf_flat_save(one, (dir / std::to_string(onDevice)).c_str(), nullptr,
+                                           nullptr)),
+              "ok");
+  }
+  EXPECT_EQ(readFile(dir / "0", 1 << 20), readFile(dir / "1", 1 << 20));
+  EXPECT_TRUE(outcome(annudf_ivf_flat_remove(backend, made[1], IdsOf(ids, there), nullptr, nullptr,
+                                             nullptr))
+                  .starts_with("usage: ids at address 0x"))
+      << annudf_last_error();
 }
 
 TEST_F(CApiDevice, TellsWhichKernelsRan) {

@@ -374,7 +374,8 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
   };
   const auto remove = [&](int64_t id) {
     int64_t removed = -1;
-    EXPECT_EQ(outcome(annudf_ivf_flat_remove(backend, there, &id, 1, nullptr, nullptr, &removed)),
+    EXPECT_EQ(outcome(annudf_ivf_flat_remove(backend, there, IdsOf({&id, 1}), nullptr, nullptr,
+                                             &removed)),
               "ok");
     return removed;
   };

@@ -67,19 +67,27 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids), nullptr)), "ok");
   EXPECT_EQ(infoOf(index).rows, 800);
   EXPECT_NE(infoOf(index).generation, generation);
   ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf({ids.data(), 399}), nullptr)),
+      "usage: annudf_ivf_flat_extend: ids: count is 399, there are 400 rows; give one id a "
+      "row");
+  const annudf_place there = {ANNUDF_MEMORY_CUDA, 0, 0};
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids, there), nullptr)),
+            "usage: annudf_ivf_flat_extend: backend is NULL, ids is in memory of CUDA device 0; "
+            "give the backend of that device");
   ids[3] = -4;
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids), nullptr)),
             "input: ids[3] is -4; ids are 0 or above");
   ids[3] = 7000, ids[9] = 399;
   const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1,
                                                    nullptr,         0};
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids), nullptr)),
             "input: ids[0] is 5000, which the index has; ids must be new unless "
             "allow_repeated_ids is set");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
@@ -87,7 +95,7 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   EXPECT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &wrong, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
   EXPECT_EQ(infoOf(index).rows, 800);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, ids.data(), &repeated)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids), &repeated)), "ok");
   EXPECT_EQ(infoOf(index).rows, 1200);
 }
 
@@ -172,7 +180,9 @@ TEST_F(CApiIndex, ACpuBackendBuildsExtendsAndRemovesAsNone) {
     ASSERT_EQ(outcome(annudf_ivf_flat_extend(on, made, &vectors, nullptr, nullptr)), "ok");
     const int64_t id = 3;
     int64_t removed = -1;
-    ASSERT_EQ(outcome(annudf_ivf_flat_remove(on, made, &id, 1, nullptr, nullptr, &removed)), "ok");
+    ASSERT_EQ(
+        outcome(annudf_ivf_flat_remove(on, made, IdsOf({&id, 1}), nullptr, nullptr, &removed)),
+        "ok");
     EXPECT_EQ(removed, 1);
     EXPECT_EQ(infoOf(made).rows, 799);
     ASSERT_EQ(outcome(annudf_ivf_flat_centers(made, centers[on ? 1 : 0].data(), 40)), "ok");
@@ -191,7 +201,7 @@ TEST_F(CApiIndex, Remove) {
   const uint64_t generation = infoOf(index).generation;
   const int64_t ids[] = {399, 3, 3, 400, 17};
   int64_t removed = -1;
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, ids, 5, nullptr, nullptr, &removed)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf(ids), nullptr, nullptr, &removed)),
             "ok");
   EXPECT_EQ(removed, 3);
   EXPECT_EQ(infoOf(index).rows, 397);
@@ -201,20 +211,31 @@ TEST_F(CApiIndex, Remove) {
   extents.size = sizeof extents;
   ASSERT_EQ(annudf_ivf_flat_extents(index, &extents), ANNUDF_OK);
   EXPECT_EQ(extents.rows, 399) << "the largest id is 398 now";
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, ids, 5, nullptr, nullptr, &removed)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf(ids), nullptr, nullptr, &removed)),
             "ok");
   EXPECT_EQ(removed, 0);
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 0, nullptr, nullptr, nullptr)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf({}), nullptr, nullptr, nullptr)),
             "ok");
   EXPECT_EQ(infoOf(index).generation, after);
   const int64_t below[] = {5, -1};
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 2, nullptr, nullptr, &removed)),
-            "input: ids[1] is -1; ids are 0 or above");
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, 1, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf(below), nullptr, nullptr, &removed)),
+      "input: ids[1] is -1; ids are 0 or above");
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, nullptr, nullptr, nullptr, nullptr)),
             "usage: annudf_ivf_flat_remove: ids is NULL");
-  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, nullptr, ids, 1, nullptr, nullptr, nullptr)),
-            "usage: annudf_ivf_flat_remove: index is NULL");
-  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, below, 1, nullptr, nullptr, &removed)),
+  const annudf_ids nowhere = {sizeof nowhere, nullptr, 1, {}};
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, &nowhere, nullptr, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_remove: ids.data is NULL");
+  const annudf_place there = {ANNUDF_MEMORY_CUDA, 0, 0};
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf(ids, there), nullptr, nullptr, nullptr)),
+      "usage: annudf_ivf_flat_remove: backend is NULL, ids is in memory of CUDA device 0; "
+      "give the backend of that device");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_remove(nullptr, nullptr, IdsOf(ids), nullptr, nullptr, nullptr)),
+      "usage: annudf_ivf_flat_remove: index is NULL");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, index, IdsOf({below, 1}), nullptr, nullptr,
+                                           &removed)),
             "ok");
   EXPECT_EQ(removed, 1);
   EXPECT_EQ(infoOf(index).rows, 396);
@@ -417,7 +438,7 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
   for (int at = 1;; ++at) {
     Stopper stopper;
     stopper.stopAt = at;
-    if (annudf_ivf_flat_remove(nullptr, index, gone, 2, Stopper::report, &stopper, nullptr) ==
+    if (annudf_ivf_flat_remove(nullptr, index, IdsOf(gone), Stopper::report, &stopper, nullptr) ==
         ANNUDF_OK) {
       EXPECT_EQ(stopper.last, 1);
       EXPECT_EQ(at, 3) << "begin, and before the lists change";

@@ -14,6 +14,7 @@
 #include "runtime/cuda/CudaMetrics.h"
 
 #include <numeric>
+#include <span>
 
 namespace annudf::test {
 
@@ -78,6 +79,17 @@ inline void openCpu(int32_t threads, annudf_backend **out) {
   GTEST_SKIP() << annudf_last_error();
 #endif
 }
+
+/// Ids as the C API takes them; the array must outlive it.
+class IdsOf {
+public:
+  explicit IdsOf(std::span<const int64_t> ids, const annudf_place &place = {})
+      : ids_{sizeof ids_, ids.data(), int64_t(ids.size()), place} {}
+  operator const annudf_ids *() const { return &ids_; }
+
+private:
+  annudf_ids ids_;
+};
 
 inline annudf_capture_value arrayValue(const char *name, const std::vector<float> &values,
                                        const int64_t *shape) {

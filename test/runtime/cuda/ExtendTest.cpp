@@ -156,6 +156,22 @@ TEST_F(CudaExtend, ColumnsFollowAndListsStay) {
   }
 }
 
+/// As callers' ids and columns come to the host.
+TEST_F(CudaExtend, ReadsArraysOfTheDevice) {
+  const std::vector<int64_t> ids = {7, 0, 42};
+  const auto memory = backend->allocate(24, nullptr);
+  backend->copy(memory->address(), reinterpret_cast<uint64_t>(ids.data()), 24, nullptr);
+  const auto *there = reinterpret_cast<const std::byte *>(memory->address());
+  std::vector<std::byte> read = backend->read(there, 24, 8, nullptr, "ids");
+  EXPECT_EQ(std::memcmp(read.data(), ids.data(), 24), 0);
+  EXPECT_TRUE(backend->read(nullptr, 0, 8, nullptr, "ids").empty());
+  const auto fault = [&](const void *from, uint64_t bytes) {
+    return errorOf([&] { (void)backend->read(from, bytes, 8, nullptr, "ids"); });
+  };
+  EXPECT_TRUE(fault(there + 4, 8).ends_with(": not aligned to 8 bytes"));
+  EXPECT_TRUE(fault(there, uint64_t(1) << 40).starts_with("ids at address 0x"));
+}
+
 TEST_F(CudaExtend, WhatIsOnTheHostIsExtendedThere) {
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 900, 12);
   for (const bool adaptive : {false, true})

@@ -20,7 +20,9 @@
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -161,6 +163,10 @@ public:
   /// Enqueues a copy between any two of host and device memory.
   virtual void copy(uint64_t destination, uint64_t source, uint64_t bytes, void *stream) = 0;
   virtual void synchronize(void *stream) = 0;
+  /// Waits for the stream and copies an array of the device to the host.
+  /// \param what  for messages. \throws as searchDevice() for memory and stream.
+  virtual std::vector<std::byte> read(const void *address, uint64_t bytes, size_t alignment,
+                                      void *stream, const char *what) = 0;
   virtual std::unique_ptr<StreamEvent> record(void *stream) = 0;
 };
 
