@@ -1,4 +1,4 @@
-//===- DeviceBackend.cpp - Searching on a GPU -------------------------------===//
+//===- DeviceBackend.cpp - Searching on a GPU -----------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- DeviceBackend.h - The backend of one device ----------------*- C++ -*-===//
+//===- DeviceBackend.h - The backend of one device --------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

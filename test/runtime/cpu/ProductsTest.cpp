@@ -1,4 +1,4 @@
-//===- ProductsTest.cpp - Products of matrices change no bit ----------------===//
+//===- ProductsTest.cpp - Products of matrices change no bit --------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

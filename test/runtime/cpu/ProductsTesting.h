@@ -1,4 +1,4 @@
-//===- ProductsTesting.h - Searches by products and without ----------*- C++ -*-===//
+//===- ProductsTesting.h - Searches by products and without --------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- HostProducts.h - Bounds by Products.cu, on the host ------------*- C++ -*-===//
+//===- HostProducts.h - Bounds by Products.cu, on the host --------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

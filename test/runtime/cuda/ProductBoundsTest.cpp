@@ -1,4 +1,4 @@
-//===- ProductBoundsTest.cpp - Bounds of a GPU's products hold -------------===//
+//===- ProductBoundsTest.cpp - Bounds of a GPU's products hold ------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

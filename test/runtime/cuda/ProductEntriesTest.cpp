@@ -1,4 +1,4 @@
-//===- ProductEntriesTest.cpp - Entries of captures that kernels read ------===//
+//===- ProductEntriesTest.cpp - Entries of captures that kernels read -----===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

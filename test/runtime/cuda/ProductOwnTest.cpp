@@ -1,4 +1,4 @@
-//===- ProductOwnTest.cpp - Bounds with coefficients of each query's own -----===//
+//===- ProductOwnTest.cpp - Bounds with coefficients of each query's own ----===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

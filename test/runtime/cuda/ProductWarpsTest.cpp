@@ -1,4 +1,4 @@
-//===- ProductWarpsTest.cpp - Bounds by products of warps, run on the host ---===//
+//===- ProductWarpsTest.cpp - Bounds by products of warps, run on the host --===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

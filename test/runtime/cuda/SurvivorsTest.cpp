@@ -1,4 +1,4 @@
-//===- SurvivorsTest.cpp - The k best rows by bounds, run on the host ---------===//
+//===- SurvivorsTest.cpp - The k best rows by bounds, run on the host -----===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

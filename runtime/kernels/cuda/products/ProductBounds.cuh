@@ -1,4 +1,4 @@
-//===- ProductBounds.cuh - From products to bounds -----------------*- C++ -*-===//
+//===- ProductBounds.cuh - From products to bounds ----------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

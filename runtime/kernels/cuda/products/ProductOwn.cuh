@@ -1,4 +1,4 @@
-//===- ProductOwn.cuh - Bounds with per-query coefficients -------*- C++ -*-===//
+//===- ProductOwn.cuh - Bounds with per-query coefficients ------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

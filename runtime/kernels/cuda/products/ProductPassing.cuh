@@ -1,4 +1,4 @@
-//===- ProductPassing.cuh - Terms of rows that pass a filter --------*- C++ -*-===//
+//===- ProductPassing.cuh - Terms of rows that pass a filter -------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductRatio.cuh - What rows and queries give to ratios ---*- C++ -*-===//
+//===- ProductRatio.cuh - What rows and queries give to ratios --*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

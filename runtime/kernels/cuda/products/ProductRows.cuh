@@ -1,4 +1,4 @@
-//===- ProductRows.cuh - Rows as tiles of panels -----------------*- C++ -*-===//
+//===- ProductRows.cuh - Rows as tiles of panels ----------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductStages.cuh - Panels in a block's shared memory -------*- C++ -*-===//
+//===- ProductStages.cuh - Panels in a block's shared memory ------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

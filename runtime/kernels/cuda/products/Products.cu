@@ -1,4 +1,4 @@
-//===- Products.cu - Lower bounds of proved forms by matrix products ----------===//
+//===- Products.cu - Lower bounds of proved forms by matrix products --------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

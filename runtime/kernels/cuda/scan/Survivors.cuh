@@ -1,4 +1,4 @@
-//===- Survivors.cuh - The k best rows, found by bounds ----------------*- C++ -*-===//
+//===- Survivors.cuh - The k best rows, found by bounds ------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

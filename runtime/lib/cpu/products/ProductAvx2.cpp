@@ -1,4 +1,4 @@
-//===- ProductAvx2.cpp - The matrix path's loops for AVX2 with FMA --------===//
+//===- ProductAvx2.cpp - The matrix path's loops for AVX2 with FMA -------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductAvx512.cpp - The matrix path's loops for AVX-512 ------------===//
+//===- ProductAvx512.cpp - The matrix path's loops for AVX-512 -----------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

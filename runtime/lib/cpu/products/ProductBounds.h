@@ -1,4 +1,4 @@
-//===- ProductBounds.h - A bound of a score ----------------------*- C++ -*-===//
+//===- ProductBounds.h - A bound of a score ---------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductBounds512.h - Rows below a limit, for AVX-512 ------*- C++ -*-===//
+//===- ProductBounds512.h - Rows below a limit, for AVX-512 -----*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductConvert.h - Rows become tiles of bfloat16 -------------*- C++ -*-===//
+//===- ProductConvert.h - Rows become tiles of bfloat16 ------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductForm.cpp - What rows are looked at with ----------------------===//
+//===- ProductForm.cpp - What rows are looked at with ---------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

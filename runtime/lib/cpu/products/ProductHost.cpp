@@ -1,4 +1,4 @@
-//===- ProductHost.cpp - Whether this machine has AMX ----------------------===//
+//===- ProductHost.cpp - Whether this machine has AMX ---------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductPlain.cpp - The matrix path's loops for any processor --------===//
+//===- ProductPlain.cpp - The matrix path's loops for any processor -------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

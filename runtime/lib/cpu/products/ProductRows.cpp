@@ -1,4 +1,4 @@
-//===- ProductRows.cpp - What products of matrices keep of an index --------===//
+//===- ProductRows.cpp - What products of matrices keep of an index -------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ProductRows.h - What products of matrices keep of an index ---*- C++ -*-===//
+//===- ProductRows.h - What products of matrices keep of an index --*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

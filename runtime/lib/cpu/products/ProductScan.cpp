@@ -1,4 +1,4 @@
-//===- ProductScan.cpp - A proved form as products of matrices -------------===//
+//===- ProductScan.cpp - A proved form as products of matrices ------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

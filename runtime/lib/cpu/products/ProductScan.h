@@ -1,4 +1,4 @@
-//===- ProductScan.h - A proved form as products of matrices --------*- C++ -*-===//
+//===- ProductScan.h - A proved form as products of matrices -------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

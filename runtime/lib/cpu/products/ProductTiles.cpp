@@ -1,4 +1,4 @@
-//===- ProductTiles.cpp - The matrix path's loops for AMX ------------------===//
+//===- ProductTiles.cpp - The matrix path's loops for AMX -----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- IndexBuilder.cpp - Building an index where its rows are -------------===//
+//===- IndexBuilder.cpp - Building an index where its rows are ------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- IndexBuilder.h - Building an index where its rows are -----*- C++ -*-===//
+//===- IndexBuilder.h - Building an index where its rows are ----*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ListsBuilder.cpp - One build on a device --------------------------------===//
+//===- ListsBuilder.cpp - One build on a device ---------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ListsBuilder.h - One build on a device ------------------------*- C++ -*-===//
+//===- ListsBuilder.h - One build on a device -------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

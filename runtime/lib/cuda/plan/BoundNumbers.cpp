@@ -1,4 +1,4 @@
-//===- BoundNumbers.cpp - Forms as Products.cu takes them ------------------===//
+//===- BoundNumbers.cpp - Forms as Products.cu takes them -----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

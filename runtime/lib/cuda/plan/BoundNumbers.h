@@ -1,4 +1,4 @@
-//===- BoundNumbers.h - Forms as Products.cu takes them -----------*- C++ -*-===//
+//===- BoundNumbers.h - Forms as Products.cu takes them ----------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- HalfRows.cpp - Rows in half precision, and forms bound to them -------===//
+//===- HalfRows.cpp - Rows in half precision, and forms bound to them -----===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

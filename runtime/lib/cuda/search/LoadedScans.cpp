@@ -1,4 +1,4 @@
-//===- LoadedScans.cpp - The linked kernels of one backend ----------------------===//
+//===- LoadedScans.cpp - The linked kernels of one backend ----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- LoadedScans.h - The linked kernels of one backend --------------*- C++ -*-===//
+//===- LoadedScans.h - The linked kernels of one backend --------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
