@@ -44,13 +44,17 @@ public:
               bool assertBounds)
       : call(call), hook(hook), udf(cast<UdfOpInterface>(hook->getParentOp())), graph(graph),
         assertBounds(assertBounds), builder(call.getLoc(), call.getContext()) {
+    builder.setInsertionPoint(call);
+    // A call that takes its own result stands where nothing runs, so any number will do.
+    for (OpOperand &operand : call->getOpOperands())
+      if (operand.get().getDefiningOp() == call)
+        operand.set(constant(builder.getZeroAttr(operand.get().getType())));
     for (CaptureOp capture : udf.getCaptures())
       if (!capture.getValue() && !call.getCaptures().empty()) // Else none is read.
         bound[capture] = call.getCaptures()[bound.size()];
   }
 
   void run() {
-    builder.setInsertionPoint(call);
     call->replaceAllUsesWith(copy(*hook.getHookBlock(), call.getValues()));
     // Helpers in helpers, without recursion: a chain of them may be long.
     while (!pending.empty())

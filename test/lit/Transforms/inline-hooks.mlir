@@ -210,3 +210,34 @@ func.func @user() -> f32 attributes {frontend.metric = @named} {
   %r = annudf.call_init @named() : () -> f32
   return %r : f32
 }
+
+// A call may take its own result where nothing runs.
+// CHECK-LABEL: func.func @unreachable(
+// CHECK: ^bb1:
+// CHECK-DAG: %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-DAG: arith.addf %[[NONE]], %[[NONE]]
+// CHECK: cf.br ^bb1
+annudf.metric @same order(min) coarse(l2) elements(f32) {
+  %s = annudf.capture "s" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 1.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %v = annudf.load %s[] : !annudf.capture<f32>
+    %r = arith.addf %acc, %v : f32
+    annudf.yield %r : f32
+  }
+}
+func.func @unreachable(%a: f32) -> f32 {
+  return %a : f32
+^never:
+  %r = annudf.call_update @same(%r, %a, %a) : (f32, f32, f32) -> f32
+  %s = annudf.call_update @same(%t, %a, %a) : (f32, f32, f32) -> f32
+  %t = annudf.call_update @same(%s, %a, %a) : (f32, f32, f32) -> f32
+  %u = annudf.call_finalize @same(%u) captures(%u : f32) : (f32) -> f32
+  cf.br ^never
+}
