@@ -54,10 +54,9 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     mode : {"stdout", "dicts"}, default "stdout"
         "dicts" returns a dictionary instead, as ``numpy.show_config`` does.
     """
-    from annudf.errors import ArgumentError
+    from annudf._support.checks import check_choice
 
-    if mode not in ("stdout", "dicts"):
-        raise ArgumentError(f"mode is {mode!r}, it must be 'stdout' or 'dicts'")
+    check_choice(mode, "mode", ("stdout", "dicts"))
     found = config()
     if mode == "dicts":
         return found

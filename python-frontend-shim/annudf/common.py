@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._arrays import CPU, Device
 from annudf._devices import backends
-from annudf._support.checks import shown
+from annudf._support.checks import check_int, refusal
 from annudf._support.limits import MAX_DEVICE
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, DeviceError
@@ -119,15 +121,15 @@ def check_resources(resources: object) -> Resources:
 def _parse_device(device: str | int | None) -> Device | None:
     if device is None:
         return None
-    if device == "cpu":
-        return CPU
     if isinstance(device, str):
+        if device == "cpu":
+            return CPU
         match = re.fullmatch(r"(?:cuda|gpu)(?::([0-9]{1,10}))?", device)
         number = int(match[1] or 0) if match else -1
     else:
         number = device if isinstance(device, int) and not isinstance(device, bool) else -1
     if not 0 <= number <= MAX_DEVICE:
-        raise ArgumentError(f"device is {shown(device)}, it must be 'cpu', 'cuda', 'cuda:N' or the number of a device")
+        raise refusal("device", device, "'cpu', 'cuda', 'cuda:N' or the number of a device")
     return Device("cuda", number)
 
 
@@ -153,7 +155,7 @@ class device_ndarray:
     def __init__(self, np_ndarray: npt.ArrayLike, device: int = 0) -> None:
         host = np.ascontiguousarray(np_ndarray)
         _check_dtype(host.dtype)
-        self._allocate(host.shape, host.dtype, Device("cuda", device), 0)
+        self._allocate(host.shape, host.dtype, _cuda(device), 0)
         if host.size:
             engine = backends.backend(self._device)
             engine.copy(self._address, host.__array_interface__["data"][0], host.nbytes, 0)
@@ -188,11 +190,12 @@ class device_ndarray:
         """
         if order != "C":
             raise ArgumentError(f"order is {order!r}; only 'C' is supported")
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = shape if isinstance(shape, Iterable) else (shape,)
+        shape = tuple(check_int(extent, "shape", 0, sys.maxsize) for extent in extents)
         result = cls.__new__(cls)
         element = np.dtype(dtype)
         _check_dtype(element)
-        result._allocate(shape, element, Device("cuda", device), stream)
+        result._allocate(shape, element, _cuda(device), stream)
         return result
 
     @property
@@ -275,6 +278,10 @@ class device_ndarray:
     @of_whole("_address")
     def __repr__(self) -> str:
         return f"device_ndarray(shape={self._shape}, dtype={self._dtype}, device={self._device})"
+
+
+def _cuda(device: object) -> Device:
+    return Device("cuda", check_int(device, "device", 0, MAX_DEVICE))
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:

@@ -16,7 +16,7 @@ from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
-from annudf._support.checks import check_int, check_number, shown
+from annudf._support.checks import check_choice, check_int, check_number, shown
 from annudf._support.options import COARSE_OF_METRIC
 from annudf._support.repr import of_whole
 from annudf.brute_force import without_self
@@ -233,10 +233,12 @@ class NearestNeighbors(_Estimator):
         name: Any = metric if metric in COARSE_OF_METRIC else ranking.coarse_metric
         rows = int(samples.shape[0])
         n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
-        if n_lists != "auto" and rows < n_lists:
-            raise ArgumentError(f"n_samples = {rows}, which is fewer than n_lists = {n_lists}; a list needs a sample")
         seed = _seed(self.random_state)
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=seed, missing_values=ranking.missing_values)
+        if params.n_lists != "auto" and rows < params.n_lists:
+            raise ArgumentError(
+                f"n_samples = {rows}, which is fewer than n_lists = {params.n_lists}; a list needs a sample"
+            )
         wanted = _check_recall(self.recall)
         self.index_ = build_of(params, samples, columns=columns)
         self.n_probes_, self.recall_ = self._find_probes(samples, ranking, wanted, seed)
@@ -362,8 +364,7 @@ class NearestNeighbors(_Estimator):
         -------
         scipy.sparse.csr_matrix of shape (n_queries, n_samples_fit)
         """
-        if mode not in ("connectivity", "distance"):
-            raise ArgumentError(f"mode is {mode!r}, it must be 'connectivity' or 'distance'")
+        check_choice(mode, "mode", ("connectivity", "distance"))
         try:
             from scipy.sparse import csr_matrix
         except ImportError:

@@ -23,7 +23,7 @@ from annudf._metric.arguments import check_device_backend
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
 from annudf._support import fork
-from annudf._support.checks import shown
+from annudf._support.checks import check_choice, shown
 from annudf._support.options import DeviceBackend
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
@@ -206,8 +206,7 @@ class DeviceFunction:
     ) -> tuple[bytes, Kind, str]:
         from annudf import _core
 
-        if abi not in ("c", "raw"):
-            raise ArgumentError(f"abi is {shown(abi)}, it must be 'c' or 'raw'")
+        check_choice(abi, "abi", ("c", "raw"))
         arguments, result = parse_signature(signature)
         bound = next((name for name, one in self._captures.items() if one.view is not None), "")
         if abi == "c" and bound:

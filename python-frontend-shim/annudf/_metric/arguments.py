@@ -18,7 +18,7 @@ from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._core import MAX_FIELDS, MAX_NAME
 from annudf._metric.captures import DeclaredCapture, DeclaredColumn, Value, check_name, in_one_axis, make_value
 from annudf._metric.extents import inferred
-from annudf._support.checks import check_bool, dtype_name, is_number, shown
+from annudf._support.checks import check_bool, check_choice, dtype_name, is_number, shown
 from annudf._support.options import (
     ACCUMULATOR_WORDS,
     COARSE_OF_METRIC,
@@ -151,24 +151,15 @@ def check_word(dtype: npt.DTypeLike | None, what: str) -> Word:
 
 
 def _order(order: object, what: str) -> Order:
-    if not isinstance(order, str) or order not in ("min", "max"):
-        raise ArgumentError(f"{what} is {shown(order)}, it must be 'min' or 'max'")
-    return cast(Order, order)
+    return cast(Order, check_choice(order, what, ("min", "max")))
 
 
 def _numerics(numerics: object) -> Numerics:
-    if not isinstance(numerics, str) or numerics not in ("strict", "reassociate"):
-        raise ArgumentError(f"numerics is {shown(numerics)}, it must be 'strict' or 'reassociate'")
-    return cast(Numerics, numerics)
+    return cast(Numerics, check_choice(numerics, "numerics", ("strict", "reassociate")))
 
 
 def _coarse(coarse_metric: object) -> Coarse:
-    if not isinstance(coarse_metric, str) or coarse_metric not in COARSE_OF_METRIC:
-        raise ArgumentError(
-            f"coarse_metric is {shown(coarse_metric)}, it must be 'sqeuclidean', 'euclidean', 'inner_product' "
-            "or 'cosine'"
-        )
-    return COARSE_OF_METRIC[coarse_metric]
+    return COARSE_OF_METRIC[check_choice(coarse_metric, "coarse_metric", COARSE_OF_METRIC)]
 
 
 def check_accumulator(

@@ -123,8 +123,8 @@ def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCaptur
     >>> weighted_l2
     <annudf metric weighted_l2 (w: query x dim x f32)>
     """
-    single = isinstance(extents, (str, int))
-    given: tuple[Any, ...] = (extents,) if single else tuple(cast("Iterable[Any]", extents))
+    several = isinstance(extents, Iterable) and not isinstance(extents, str)
+    given: tuple[Any, ...] = tuple(cast("Iterable[Any]", extents)) if several else (extents,)
     if not 1 <= len(given) <= MAX_RANK:
         raise CaptureError(f"extents has {len(given)} entries, a capture has one to {MAX_RANK} axes")
     for place, extent in enumerate(given):

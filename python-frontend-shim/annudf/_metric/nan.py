@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
 from annudf._core import DEFAULT_NAN_SHARE
-from annudf._support.checks import shown
-from annudf.errors import ArgumentError, Error, NaNDistanceError, NaNDistanceWarning
+from annudf._support.checks import check_choice
+from annudf.errors import Error, NaNDistanceError, NaNDistanceWarning
 
 if TYPE_CHECKING:
     from annudf import _core
@@ -25,9 +25,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 def check_on_nan(value: object) -> OnNaN:
     """The value itself; ArgumentError for any other."""
-    if value not in ("raise", "warn", "skip"):
-        raise ArgumentError(f"on_nan is {shown(value)}, it must be 'raise', 'warn' or 'skip'")
-    return value
+    return cast(OnNaN, check_choice(value, "on_nan", ("raise", "warn", "skip")))
 
 
 def tell(

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,14 @@ def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> in
     return number
 
 
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
+    """The one of these texts that it is, or ArgumentError with all of them."""
+    *most, last = choices
+    if isinstance(value, str) and value in (*most, last):
+        return value
+    raise refusal(name, value, f"{', '.join(map(repr, most))} or {last!r}")
+
+
 def is_number(value: object) -> bool:
     """Whether it is a real number, and no bool."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -83,7 +91,7 @@ def is_number(value: object) -> bool:
 def check_number(value: Any, name: str) -> float:
     """The number as a float, or ArgumentError."""
     if not is_number(value):
-        raise ArgumentError(f"{name} is {value!r}, it must be a number")
+        raise refusal(name, value, "a number")
     try:
         return float(value)
     except OverflowError:
@@ -93,14 +101,14 @@ def check_number(value: Any, name: str) -> float:
 def check_bool(value: Any, name: str) -> bool:
     """The bool, or ArgumentError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{name} is {shown(value)}, it must be True or False")
+        raise refusal(name, value, "True or False")
     return bool(value)
 
 
 def check_name(value: Any, name: str, what: str) -> str:
     """The name of such a thing as `what`, or ArgumentError."""
     if not isinstance(value, str):
-        raise ArgumentError(f"{name} is {shown(value)}, it must be the name of {what}, or None")
+        raise refusal(name, value, f"the name of {what}, or None")
     if not value or not value.isprintable() or not value.isascii():
         raise ArgumentError(f"{name} is {value!a}, which is not the name of {what}; give one, or None")
     return value
@@ -111,7 +119,7 @@ def check_path(path: Any, name: str) -> str:
     try:
         text = os.fsdecode(path)
     except TypeError:
-        raise ArgumentError(f"{name} is {shown(path)}, it must be a path: str, bytes or os.PathLike") from None
+        raise refusal(name, path, "a path: str, bytes or os.PathLike") from None
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

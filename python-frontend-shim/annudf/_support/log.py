@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from annudf._support import fork
-from annudf.errors import ArgumentError
+from annudf._support.checks import refusal
 
 logger = logging.getLogger("annudf")
 
@@ -53,8 +53,10 @@ def set_log_level(level: int | str) -> None:
     """
     if isinstance(level, str):
         if level.upper() not in _LEVELS:
-            raise ArgumentError(f"level is {level!r}, it must be one of {', '.join(_LEVELS)}")
+            raise refusal("level", level, f"one of {', '.join(_LEVELS)}")
         level = level.upper()
+    elif not isinstance(level, int):
+        raise refusal("level", level, f"an integer or one of {', '.join(_LEVELS)}")
     logger.setLevel(level)
     shown = any(not isinstance(handler, (_Fallback, logging.NullHandler)) for handler in logger.handlers)
     if not shown and not logging.getLogger().handlers:

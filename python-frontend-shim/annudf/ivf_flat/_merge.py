@@ -13,7 +13,7 @@ from annudf import _arrays
 from annudf._arrays import View
 from annudf._core import merge_parts
 from annudf._devices import backends, transfer
-from annudf._support.checks import shown
+from annudf._support.checks import check_choice
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DeviceError
 from annudf.ivf_flat._search import check_k, result_array, run
@@ -78,8 +78,7 @@ def knn_merge_parts(
     (array([[0., 8.]], dtype=float32), array([[0, 1]]))
     """
     place = check_resources(resources)
-    if order not in ("min", "max"):
-        raise ArgumentError(f"order is {shown(order)}, it must be 'min' or 'max'")
+    check_choice(order, "order", ("min", "max"))
     from_distances = _part(in_distances, "in_distances", "float32", place)
     from_neighbors = _part(in_neighbors, "in_neighbors", "int64", place)
     if from_neighbors.shape != from_distances.shape:

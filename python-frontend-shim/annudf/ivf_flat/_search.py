@@ -19,7 +19,7 @@ from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
-from annudf._support.checks import check_bool, check_int, check_name, check_whole, refusal, renamed, shown
+from annudf._support.checks import check_bool, check_int, check_name, check_number, check_whole, refusal, renamed, shown
 from annudf._support.log import logger
 from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
@@ -85,7 +85,7 @@ class SearchParams(Parameters):
         self._metric_arg = DEFAULT_ARGUMENT
         if metric is not None:
             self._metric, self._metric_arg = check_metric(metric, metric_arg)
-        elif metric_arg != DEFAULT_ARGUMENT:
+        elif check_number(metric_arg, "metric_arg") != DEFAULT_ARGUMENT:
             raise ArgumentError(f"metric_arg is {shown(metric_arg)}, which is for metric='minkowski'; give both")
 
     @property

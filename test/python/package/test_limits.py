@@ -228,3 +228,44 @@ def test_streams():
     for stream in (-1, 2**64, 10**5000):
         with pytest.raises(ArgumentError, match=r"^stream is .*, which is no address of a CUstream$"):
             annudf.Resources(stream=stream)
+
+
+@annudf.device_function
+def doubled(v):
+    return v + v
+
+
+MERGED = (np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.int64))
+INDEX = ivf_flat.IndexParams(n_lists=1)
+
+CHOICES = {
+    "on_nan": lambda value: ivf_flat.SearchParams(on_nan=value),
+    "order": lambda value: neighbors.knn_merge_parts(*MERGED, order=value),
+    "numerics": lambda value: annudf.metric(numerics=value)(lambda x, y, acc: acc + x * y),
+    "coarse_metric": lambda value: annudf.metric(coarse_metric=value)(lambda x, y, acc: acc + x * y),
+    "mode": annudf.show_config,
+    "abi": lambda value: doubled.mlir("float32(float32)", abi=value),
+    "level": annudf.set_log_level,
+    "device": lambda value: annudf.Resources(device=value),
+    "metric_arg": lambda value: ivf_flat.SearchParams(metric_arg=value),
+    "n_lists": lambda value: NearestNeighbors(n_lists=value).fit(ROWS),
+    "shape": lambda value: common.device_ndarray.empty([value, 0]),
+    "allow_non_finite": lambda value: annudf.metric(allow_non_finite=value)(lambda x, y, acc: acc + x * y),
+    "filename": lambda value: ivf_flat.save(value, ivf_flat.build(INDEX, ROWS)),
+}
+
+
+@pytest.mark.parametrize("value", [np.zeros(2), np.zeros(0), [1.5], {}], ids=str)
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_is_no_choice(name, value):
+    with pytest.raises(ArgumentError) as told:
+        CHOICES[name](value)
+    error = told.value
+    assert error.argument == name
+    assert str(error) == f"{name} is {error.value}, it must be {error.allowed}"
+
+
+@pytest.mark.parametrize("extents", [1.5, None, len], ids=str)
+def test_extents_are_several(extents):
+    with pytest.raises(annudf.CaptureError, match=r"^extents has .*; an extent is 'dim', 'row', 'query' or a positive"):
+        ivf_flat.capture(np.ones(2, np.float32), extents=extents)
