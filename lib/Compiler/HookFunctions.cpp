@@ -27,9 +27,8 @@ constexpr unsigned kIndices = getMaxEnumValForScanIndex() + 1;
 func::FuncOp makeFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, StringRef hook,
                           TypeRange inputs, TypeRange results, ArrayRef<std::string> arguments) {
   builder.setInsertionPointToEnd(udf->getBlock());
-  auto function =
-      func::FuncOp::create(builder, (udf.getSymName() + "_" + hook).str(),
-                           FunctionType::get(builder.getContext(), inputs, results));
+  auto function = func::FuncOp::create(builder, (udf.getSymName() + "_" + hook).str(),
+                                       FunctionType::get(builder.getContext(), inputs, results));
   function.setPrivate();
   SmallVector<StringRef> names(arguments.begin(), arguments.end());
   function->setAttr("arguments", builder.getStrArrayAttr(names));
