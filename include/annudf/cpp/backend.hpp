@@ -176,7 +176,8 @@ inline std::int32_t target_of(const backend &on) {
   if (best == 0)
     throw error(errc::environment,
                 "CUDA device " + std::to_string(on.device()) + " is sm_" + std::to_string(have) +
-                    "; the oldest supported architecture is sm_" + std::to_string(known[0]));
+                    "; the oldest supported architecture is sm_" + std::to_string(known[0]) +
+                    ", so search on the CPU or on a newer GPU");
   return best;
 }
 

@@ -65,8 +65,8 @@ namespace impl {
 inline index stored(const index_params &params, annudf_backend *on, const annudf_vectors &rows,
                     const row_ids &ids) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
-    throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+    throw error(errc::usage, "ids has " + std::to_string(ids.size()) + " entries, there are " +
+                                 std::to_string(rows.rows) + " rows; give one id a row");
   detail::reporting reporting(params.progress, params.stop);
   annudf_brute_force_build_options options = {};
   options.size = sizeof options;

@@ -48,8 +48,8 @@ inline std::vector<column> columns(const index &of) {
 inline void add_columns(index &to, std::span<const capture_value> added, const row_ids &ids = {},
                         const backend &of = {}) {
   if (!ids.empty() && std::int64_t(ids.size()) != to.size())
-    throw error(errc::usage, std::to_string(ids.size()) + " ids, the index has " +
-                                 std::to_string(to.size()) + " rows");
+    throw error(errc::usage, "ids has " + std::to_string(ids.size()) + " entries, the index has " +
+                                 std::to_string(to.size()) + " rows; name each id once");
   const std::vector<annudf_capture_value> list = detail::to_c(added);
   const annudf_ids numbers = ids.c();
   detail::check(annudf_ivf_flat_add_columns(of.c(), to.c(), ids.empty() ? nullptr : &numbers,

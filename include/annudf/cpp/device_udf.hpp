@@ -239,8 +239,8 @@ private:
   /// C's texts end at a NUL, where another name than that given would be taken.
   static void refuse_nul(const std::string &text) {
     if (const std::size_t at = text.find('\0'); at != std::string::npos)
-      throw error(errc::input,
-                  "the descriptor has a NUL in a name: '" + text.substr(0, at) + "\\x00...'");
+      throw error(errc::input, "the descriptor has a NUL in a name: '" + text.substr(0, at) +
+                                   "\\x00...'; remove it");
   }
   static std::shared_ptr<const state> make(device_udf_fields from) {
     for (const std::string *text : {&from.abi, &from.symbol_name, &from.cache_key, &from.target})

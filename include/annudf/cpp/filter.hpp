@@ -27,8 +27,8 @@ public:
   /// \param words  of 32 bits each as cuVS has them: id i is bit i % 32 of word i / 32.
   static filter from_bitset(std::span<const std::uint32_t> words, std::int64_t bits) {
     if (bits > std::int64_t(words.size()) * 32)
-      throw error(errc::usage, std::to_string(bits) + " bits do not fit " +
-                                   std::to_string(words.size()) + " words");
+      throw error(errc::usage, "words has " + std::to_string(words.size()) + " entries for " +
+                                   std::to_string(bits) + " bits; give one for each 32 bits");
     annudf_filter *made = nullptr;
     detail::check(annudf_filter_from_bitset(words.data(), bits, &made));
     return filter(made);

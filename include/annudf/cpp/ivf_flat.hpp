@@ -128,8 +128,8 @@ namespace impl {
 
 inline void check_ids(const row_ids &ids, const annudf_vectors &rows) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
-    throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+    throw error(errc::usage, "ids has " + std::to_string(ids.size()) + " entries, there are " +
+                                 std::to_string(rows.rows) + " rows; give one id a row");
 }
 
 /// \param on  where; null: on the host.
@@ -296,7 +296,8 @@ public:
     if (queries.stream().c() != stream_.c())
       throw error(errc::usage, "the queries are on stream " + std::to_string(queries.stream().c()) +
                                    ", the search was prepared for stream " +
-                                   std::to_string(stream_.c()));
+                                   std::to_string(stream_.c()) +
+                                   "; give queries on that stream, or prepare another search");
     run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data(),
         nullptr);
   }
@@ -335,7 +336,8 @@ private:
   void check(std::int32_t device, std::int64_t rows, std::int64_t dims,
              annudf::element element) const {
     const auto refuse = [](const std::string &is, const std::string &prepared) {
-      throw error(errc::usage, "the queries " + is + ", the search was prepared for " + prepared);
+      throw error(errc::usage, "the queries " + is + ", the search was prepared for " + prepared +
+                                   "; give such queries, or prepare another search");
     };
     const auto words = [](std::int64_t count, std::int64_t each, annudf::element type) {
       return std::to_string(count) + " x " + std::to_string(each) + " " +
@@ -369,7 +371,8 @@ inline prepared_search prepare(const index &in, const vectors &queries, std::int
   const backend &on = detail::host_or(params.backend);
   if (on.device() >= 0)
     throw error(errc::usage, "the queries are in host memory, the backend is " + on.describe() +
-                                 ": its prepared searches take device memory");
+                                 ", whose prepared searches take device memory; give "
+                                 "device_vectors");
   detail::check_k(k);
   return prepared_search(in, on, queries, {}, k, params);
 }
@@ -404,7 +407,8 @@ inline radius_result radius_neighbors(const index &in, const vectors &queries, f
     found.distances.assign(all.distances, all.distances + count);
   } catch (const std::bad_alloc &) {
     throw error(errc::environment,
-                "there is no memory for " + std::to_string(count) + " neighbors within the radius");
+                "there is no memory for " + std::to_string(count) +
+                    " neighbors within the radius; give a smaller radius or fewer queries");
   }
   return found;
 }

@@ -39,8 +39,8 @@ public:
     try {
       data_ = std::make_unique_for_overwrite<T[]>(size());
     } catch (const std::bad_alloc &) {
-      throw error(errc::environment,
-                  "there is no memory for " + shape_text() + " entries of " + what);
+      throw error(errc::environment, "there is no memory for " + shape_text() + " entries of " +
+                                         what + "; ask for fewer at once");
     }
   }
   matrix(matrix &&other) noexcept { swap(other); }

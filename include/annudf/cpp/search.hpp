@@ -140,9 +140,9 @@ inline void check_results(std::int64_t rows, std::int64_t k, std::size_t distanc
                           std::size_t neighbors) {
   check_k(k);
   const auto refuse = [&](const char *what, std::size_t size) {
-    throw error(errc::usage, std::string(what) + " has room for " + std::to_string(size) +
-                                 " entries; it must be for " + std::to_string(rows) +
-                                 " queries x k = " + std::to_string(k));
+    throw error(errc::usage, std::string(what) + " has " + std::to_string(size) +
+                                 " entries; give k = " + std::to_string(k) + " for each of " +
+                                 std::to_string(rows) + " queries");
   };
   const auto fits = [&](std::size_t size) {
     return rows >= 0 && size % std::size_t(k) == 0 && size / std::size_t(k) == std::size_t(rows);

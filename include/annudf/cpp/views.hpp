@@ -116,14 +116,17 @@ template <class V> void check_row_major(const V &view) {
     throw error(errc::usage, "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
                                  " has strides of " + std::to_string(step) + " and " +
                                  std::to_string(one) +
-                                 " elements; it must be row-major, without gaps: copy it");
+                                 " elements; it must be row-major without gaps, so copy it");
 }
 
 /// How many rows of `cols` coordinates so many elements are.
 inline std::int64_t rows_of(std::size_t elements, std::int64_t cols, std::int64_t each) {
   if (cols <= 0 || cols % each != 0 || std::int64_t(elements) % (cols / each) != 0)
-    throw error(errc::usage, std::to_string(std::int64_t(elements) * each) +
-                                 " coordinates are no rows of " + std::to_string(cols) + " dims");
+    throw error(errc::usage,
+                "the vectors have " + std::to_string(std::int64_t(elements) * each) +
+                    " coordinates in rows of " + std::to_string(cols) + "; give " +
+                    (each > 1 ? "a multiple of " + std::to_string(each) : "a positive number") +
+                    " that divides them");
   return std::int64_t(elements) / (cols / each);
 }
 

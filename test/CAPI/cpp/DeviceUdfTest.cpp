@@ -148,9 +148,9 @@ TEST(CppDeviceUdf, HostileDescriptors) {
   EXPECT_EQ(refused([](auto &f) { f.payload_kind = annudf::udf_payload(7); }),
             usage("annudf_device_udf_check: udf.payload_kind is 7; 1 is LTO-IR, 2 CUDA source"));
   EXPECT_EQ(refused([](auto &f) { f.symbol_name = std::string("f\0g", 3); }),
-            text + "has a NUL in a name: 'f\\x00...'");
+            text + "has a NUL in a name: 'f\\x00...'; remove it");
   EXPECT_EQ(refused([](auto &f) { f.captures[0].name = std::string("w\0", 2); }),
-            text + "has a NUL in a name: 'w\\x00...'");
+            text + "has a NUL in a name: 'w\\x00...'; remove it");
   EXPECT_EQ(refused([](auto &f) { f.cache_key = "a\nb"; }),
             text + "has cache key 'a\\x0ab', which is too long or cannot be printed");
   EXPECT_EQ(refused([](auto &f) { f.captures.push_back(f.captures[0]); }),

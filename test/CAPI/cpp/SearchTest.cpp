@@ -160,11 +160,11 @@ TEST_F(CppSearch, CallersMemoryIsFilled) {
   EXPECT_TRUE(std::equal(neighbors.begin(), neighbors.end(), found.neighbors.begin()));
   distances.pop_back();
   EXPECT_EQ(error_of([&] { ivf_flat::search(index, rows, 3, distances, neighbors); }),
-            usage("distances has room for 299 entries; it must be for 100 queries x k = 3"));
+            usage("distances has 299 entries; give k = 3 for each of 100 queries"));
   distances.resize(300);
   neighbors.resize(303);
   EXPECT_EQ(error_of([&] { ivf_flat::search(index, rows, 3, distances, neighbors); }),
-            usage("neighbors has room for 303 entries; it must be for 100 queries x k = 3"));
+            usage("neighbors has 303 entries; give k = 3 for each of 100 queries"));
 }
 
 TEST_F(CppSearch, PreparedSearches) {
@@ -188,15 +188,17 @@ TEST_F(CppSearch, PreparedSearches) {
   EXPECT_GT(stats.scored, 0);
   EXPECT_GT(stats.search_ms, 0);
   EXPECT_EQ(prepared.take_stats().scored, 0); // Each run on a CPU has told of its own.
-  EXPECT_EQ(error_of([&] { prepared(query, got, ids); }),
-            "1 the queries are 1 x 4 f32, the search was prepared for 3 x 4 f32");
+  EXPECT_EQ(
+      error_of([&] { prepared(query, got, ids); }),
+      "1 the queries are 1 x 4 f32, the search was prepared for 3 x 4 f32; give such queries, or "
+      "prepare another search");
   EXPECT_EQ(error_of([&] { prepared(some, std::span(got).first(5), ids); }),
-            "1 distances has room for 5 entries; it must be for 3 queries x k = 2");
+            "1 distances has 5 entries; give k = 2 for each of 3 queries");
   EXPECT_EQ(error_of([&] {
               prepared(annudf::device_vectors(data.data(), 3, kDims, annudf::element::f32), {}, {});
             }),
             "1 the queries are in memory of CUDA device 0, the search was prepared for host "
-            "memory");
+            "memory; give such queries, or prepare another search");
   ivf_flat::extend(index, some, {}); // No ids; {} is no backend either.
   EXPECT_EQ(error_of([&] { prepared(some, got, ids); }),
             "1 annudf_ivf_flat_prepared_run: the index has changed since the search was prepared; "
@@ -223,7 +225,7 @@ TEST_F(CppSearch, ExtendSaveLoad) {
   const std::vector<float> more = {1000, 1000, 1000, 1000, 2000, 2000, 2000, 2000};
   const annudf::matrix_view added(more, kDims);
   EXPECT_EQ(error_of([&] { ivf_flat::extend(index, added, std::array<std::int64_t, 1>{7}); }),
-            usage("1 ids for 2 rows"));
+            usage("ids has 1 entries, there are 2 rows; give one id a row"));
   EXPECT_EQ(error_of([&] {
               ivf_flat::extend(index, added, std::array<std::int64_t, 2>{7, 200});
             }).substr(0, 2),
@@ -315,7 +317,8 @@ TEST_F(CppSearch, BruteForceIsASearchOfAllLists) {
   for (std::int64_t i = 0; i < 100; ++i)
     EXPECT_EQ(numbered.neighbors(i, 0), 1000 - i);
   ids.pop_back();
-  EXPECT_EQ(error_of([&] { (void)brute_force::build({}, rows, ids); }), "1 99 ids for 100 rows");
+  EXPECT_EQ(error_of([&] { (void)brute_force::build({}, rows, ids); }),
+            "1 ids has 99 entries, there are 100 rows; give one id a row");
 }
 
 TEST_F(CppSearch, FiltersOfBits) {
@@ -328,7 +331,7 @@ TEST_F(CppSearch, FiltersOfBits) {
   EXPECT_EQ((~a).count(), 2);
   EXPECT_EQ(a.bits(), 4);
   EXPECT_EQ(error_of([&] { (void)annudf::filter::from_bitset(words, 33); }),
-            usage("33 bits do not fit 1 words"));
+            usage("words has 1 entries for 33 bits; give one for each 32 bits"));
   EXPECT_EQ(error_of([&] {
               (void)(a & annudf::filter::from_bools(std::vector<bool>{true}));
             }).substr(0, 2),
@@ -397,8 +400,10 @@ TEST_F(CppSearch, RowsThatNoMemoryHasAreErrors) {
   EXPECT_EQ(search(8, -1), usage("k is -1, it must be an integer from 1 to 1073741824"));
 #ifndef ANNUDF_TEST_SANITIZED
   // More than a process can have, for which a sanitizer's allocator would end the program.
-  EXPECT_EQ(search(std::int64_t(1) << 58, 1),
-            "3 there is no memory for 288230376151711744 x 1 entries of distances");
+  EXPECT_EQ(
+      search(std::int64_t(1) << 58, 1),
+      "3 there is no memory for 288230376151711744 x 1 entries of distances; ask for fewer at "
+      "once");
 #endif
   const auto pairs = [&](std::int64_t x, std::int64_t y) {
     return error_of([&] { (void)annudf::pairwise_distance(some(x), some(y)); });

@@ -67,9 +67,11 @@ TEST(CppViews, OfRanges) {
   static_assert(std::is_same_v<decltype(constant), const annudf::matrix_view<const float>>);
   EXPECT_EQ(constant.rows(), 2);
   EXPECT_EQ(error_of([&] { (void)annudf::matrix_view(data, 5); }),
-            usage("12 coordinates are no rows of 5 dims"));
+            usage("the vectors have 12 coordinates in rows of 5; give a positive number that "
+                  "divides them"));
   EXPECT_EQ(error_of([&] { (void)annudf::matrix_view(data, 0); }),
-            usage("12 coordinates are no rows of 0 dims"));
+            usage("the vectors have 12 coordinates in rows of 0; give a positive number that "
+                  "divides them"));
   const std::array<std::uint8_t, 4> bytes = {1, 2, 3, 4};
   EXPECT_EQ(annudf::matrix_view(bytes, 2).rows(), 2);
 }
@@ -82,8 +84,10 @@ TEST(CppViews, PackedBitsCountBits) {
   EXPECT_EQ(view.size(), 6u);
   EXPECT_EQ(annudf::vectors(view).c().dims, 16);
   EXPECT_EQ(annudf::vectors(view).element(), annudf::element::bits);
-  EXPECT_EQ(error_of([&] { (void)annudf::matrix_view(bits, 12); }),
-            usage("48 coordinates are no rows of 12 dims"));
+  EXPECT_EQ(
+      error_of([&] { (void)annudf::matrix_view(bits, 12); }),
+      usage("the vectors have 48 coordinates in rows of 12; give a multiple of 8 that divides "
+            "them"));
   const span_of<const annudf::packed_bits, 2> span = {bits.data(), {3, 2}, {2, 1}};
   EXPECT_EQ(annudf::vectors(span).dims(), 16);
 }
@@ -99,12 +103,12 @@ TEST(CppViews, OfMdspans) {
   };
   EXPECT_EQ(
       refused({3, 2}, {4, 1}),
-      usage("a matrix of 3 x 2 has strides of 4 and 1 elements; it must be row-major, without "
-            "gaps: copy it"));
+      usage("a matrix of 3 x 2 has strides of 4 and 1 elements; it must be row-major without gaps, "
+            "so copy it"));
   EXPECT_EQ(
       refused({3, 4}, {1, 3}),
-      usage("a matrix of 3 x 4 has strides of 1 and 3 elements; it must be row-major, without "
-            "gaps: copy it"));
+      usage("a matrix of 3 x 4 has strides of 1 and 3 elements; it must be row-major without gaps, "
+            "so copy it"));
   EXPECT_EQ(refused({1, 4}, {99, 1}), "nothing"); // No row follows.
   EXPECT_EQ(refused({3, 1}, {1, 99}), "nothing");
 }

@@ -324,7 +324,7 @@ TEST_F(CppDevice, FiltersAndWrongShapes) {
   } catch (const annudf::v0::error &error) {
     EXPECT_EQ(error.code(), annudf::errc::usage);
     EXPECT_EQ(std::string(error.what()),
-              "neighbors has room for 350 entries; it must be for 50 queries x k = 8");
+              "neighbors has 350 entries; give k = 8 for each of 50 queries");
   }
 }
 

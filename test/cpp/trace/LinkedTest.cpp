@@ -113,8 +113,8 @@ TEST(TraceLinked, OfPlainArgumentsAloneIsAskedForWithCtx) {
   EXPECT_EQ(messageOf([&] {
               (void)withoutPlaces([=](auto, auto, auto acc) { return acc + scaled(1.0F, 2.0F); });
             }),
-            "logic error: linked function 'scaled' is called with plain numbers alone while its "
-            "hook is traced; write ctx(scaled)(...), which is recorded");
+            "logic error: linked function 'scaled' is called with plain numbers alone where a "
+            "metric is made; write ctx(scaled)(...)");
 }
 
 TEST(TraceLinked, InAFilter) {
@@ -192,9 +192,10 @@ TEST(TraceLinked, Files) {
   EXPECT_EQ(linked_file(at("f.ptx")), ptx(bytes));
   EXPECT_EQ(linked_file(at("f.ltoir")), ltoir(bytes.data(), bytes.size()));
   EXPECT_EQ(linked_file(at("f.cubin")), cubin(bytes.data(), bytes.size()));
-  EXPECT_EQ(messageOf([&] { (void)linked_file("f.o"); }),
-            "invalid argument: 'f.o' is no file of code to link: the end of its name is none of "
-            ".cu, .ptx, .ltoir and .cubin");
+  EXPECT_EQ(
+      messageOf([&] { (void)linked_file("f.o"); }),
+      "invalid argument: the code to link is 'f.o'; give a file whose name ends in .cu, .ptx, "
+      ".ltoir or .cubin");
   EXPECT_EQ(messageOf([&] { (void)linked_file(at("none.cu")); }),
             "cannot read '" + at("none.cu") + "': No such file or directory");
   std::filesystem::create_directory(folder / "folder.ptx");

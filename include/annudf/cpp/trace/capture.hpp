@@ -104,8 +104,7 @@ template <class T, std::size_t Rank> struct entry_of {
     const std::string how = Rank ? "ctx(" + capture.name + ")[...]" : "ctx(" + capture.name + ")";
     if (recorder::is_running())
       throw std::logic_error("capture '" + capture.name +
-                             "' is read as a plain number while its hook is traced; write " + how +
-                             ", which is recorded");
+                             "' is read as a plain number where a metric is made; write " + how);
     std::int64_t places[Rank ? Rank : 1] = {};
     std::int64_t constants[Rank ? Rank : 1] = {};
     for (std::size_t i = 0; i < Rank; ++i) {

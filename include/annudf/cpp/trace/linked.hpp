@@ -58,9 +58,8 @@ inline linked_code linked_file(const std::string &path) {
   while (which < std::size(endings) && !path.ends_with(endings[which]))
     ++which;
   if (which == std::size(endings))
-    throw std::invalid_argument("'" + path +
-                                "' is no file of code to link: the end of its name is none of "
-                                ".cu, .ptx, .ltoir and .cubin");
+    throw std::invalid_argument("the code to link is '" + path +
+                                "'; give a file whose name ends in .cu, .ptx, .ltoir or .cubin");
   const auto fail = [&] {
     throw std::runtime_error("cannot read '" + path + "': " + std::strerror(errno));
   };
@@ -213,9 +212,9 @@ public:
                   "a linked function takes as many arguments as the type that it was given");
     if (tracing::recorder::is_running())
       throw std::logic_error("linked function '" + what.name +
-                             "' is called with plain numbers alone while its hook is traced; write "
+                             "' is called with plain numbers alone where a metric is made; write "
                              "ctx(" +
-                             what.name + ")(...), which is recorded");
+                             what.name + ")(...)");
     if (!plain)
       throw std::logic_error("linked function '" + what.name +
                              "' is code for GPUs and computes nothing on plain numbers; give it "

@@ -97,16 +97,16 @@ T read(const std::string &name, const std::int64_t *indices, const std::int64_t 
   for (std::size_t i = 0; i < rank; ++i) {
     if (constants[i] && constants[i] != found->shape[i])
       refuse("has extent " + std::to_string(constants[i]) + ", but its values have " +
-             std::to_string(found->shape[i]) + " entries there");
+             std::to_string(found->shape[i]) + " entries there; give as many");
     if (indices[i] < 0 || indices[i] >= found->shape[i])
       refuse("is read at index " + std::to_string(indices[i]) + " of " +
-             std::to_string(found->shape[i]) + " entries");
+             std::to_string(found->shape[i]) + " entries; give more, or read within them");
     place =
         place * static_cast<std::size_t>(found->shape[i]) + static_cast<std::size_t>(indices[i]);
   }
   if (place >= found->bits.size())
     refuse("has " + std::to_string(found->bits.size()) +
-           " values, fewer than its shape has entries");
+           " values, fewer than its shape has entries; give one an entry");
   return tracing::unpack<T>(found->bits[place]);
 }
 

@@ -203,9 +203,8 @@ private:
     std::string name, type, ssa;
   };
   [[noreturn]] static void refuse_second(const declaration &known, const std::string &type) {
-    throw std::invalid_argument("capture '" + known.name + "' is declared as !annudf.capture<" +
-                                known.type + "> and as !annudf.capture<" + type +
-                                ">; give one of them another name");
+    throw std::invalid_argument("capture '" + known.name + "' is declared as " + known.type +
+                                " and as " + type + "; give one of them another name");
   }
 
   [[noreturn]] static void refuse_second(const linked_function &known, const std::string &how) {
@@ -223,8 +222,8 @@ public:
   recorder(declarations &declared, const std::source_location &caller)
       : captures(declared), call(caller), last(caller), serial(next_serial()), outer(running) {
     if (outer)
-      throw std::logic_error("a metric is traced while another one is; trace it first, or call the "
-                             "other's function from this one");
+      throw std::logic_error("a metric is made in the function of another metric; make it before, "
+                             "or call its function");
     running = this;
   }
   ~recorder() { running = outer; }
@@ -234,8 +233,8 @@ public:
   /// This thread's; throws where none runs.
   static recorder &current() {
     if (!running)
-      throw std::logic_error("a recorded value is used where no hook is traced; it means something "
-                             "in the call of the hook only, so keep numbers instead");
+      throw std::logic_error("a value of a metric's function is used after the function returned; "
+                             "keep plain numbers instead");
     return *running;
   }
   static bool is_running() { return running != nullptr; }
@@ -370,8 +369,8 @@ private:
   void check(const operand &one) const {
     if (one.hook != serial)
       throw std::logic_error(
-          "a recorded value of one hook is used in another; hooks hand on nothing "
-          "but the accumulator, so make it a field of that");
+          "a value of one function of a metric is used in another; pass it on as a field of the "
+          "accumulator");
   }
 
   std::string name(const operand &one, const std::source_location &where) {

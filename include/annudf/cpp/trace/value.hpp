@@ -146,10 +146,10 @@ operand compare(const operand &a, const operand &b, const std::source_location &
 [[noreturn]] inline void refuse_shift(const operand &amount, kind type,
                                       const std::source_location &where) {
   const std::string width = std::to_string(bits_of(type));
-  throw std::invalid_argument(
-      std::string(where.file_name()) + ':' + std::to_string(where.line()) + ": " + name_of(type) +
-      " is shifted by " + spelled(amount.type, amount.bits) + ", and has " + width +
-      " bits; shift by what is from 0 to " + std::to_string(bits_of(type) - 1));
+  throw std::invalid_argument(std::string(where.file_name()) + ':' + std::to_string(where.line()) +
+                              ": " + name_of(type) + " is shifted by " +
+                              spelled(amount.type, amount.bits) + ", and has " + width +
+                              " bits; shift by 0 to " + std::to_string(bits_of(type) - 1));
 }
 
 /// The amount of a shift in the type of what is shifted, as the dialect has one type. What is cut
@@ -238,15 +238,16 @@ public:
   explicit operator bool() const {
     static_assert(
         tracing::never<T>,
-        "a recorded value has no truth while it is traced: if, while, for, ?:, switch and std::min "
-        "cannot choose by it; write annudf::select(condition, a, b)");
+        "if, while, for, ?:, switch and std::min cannot choose by a value of a metric's function; "
+        "write annudf::select(condition, a, b)");
     return false;
   }
   template <tracing::number U>
     requires(!std::same_as<U, bool>)
   explicit operator U() const {
     static_assert(tracing::never<U>,
-                  "a recorded value is no plain number; write annudf::cast<T>(value)");
+                  "a value of a metric's function does not become a plain number; write "
+                  "annudf::cast<T>(value)");
     return U();
   }
   enum class write_annudf_select : int {};
@@ -255,8 +256,8 @@ public:
     requires std::integral<T>
   {
     static_assert(tracing::never<T>,
-                  "a recorded value has no case while it is traced: switch cannot "
-                  "choose by it; write annudf::select(condition, a, b)");
+                  "switch cannot choose by a value of a metric's function; write "
+                  "annudf::select(condition, a, b)");
     return {};
   }
 

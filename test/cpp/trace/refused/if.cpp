@@ -1,6 +1,6 @@
 #include "annudf/cpp/trace.hpp"
 
-// REFUSED: if, while, for, ?:, switch and std::min cannot choose by it; write
+// REFUSED: if, while, for, ?:, switch and std::min cannot choose by a value of a metric's function
 // annudf::select(condition, a, b)
 std::string text() {
   return annudf::trace_metric("m", [](auto x, auto y, auto acc) {

@@ -1,6 +1,6 @@
 #include "annudf/cpp/trace.hpp"
 
-// REFUSED: switch cannot choose by it; write annudf::select(condition, a, b)
+// REFUSED: switch cannot choose by a value of a metric's function
 std::string text() {
   return annudf::trace_metric("m", annudf::hooks{.compute = annudf::compute<int>,
                                                  .initial = 0,
