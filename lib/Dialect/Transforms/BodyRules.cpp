@@ -138,8 +138,7 @@ static LogicalResult verifyShift(Operation *op, const RangeAnalysis &ranges) {
     return op->emitOpError() << "[B6] may shift " << type << " by " << width
                              << " or more bits, which has no value: the amount is "
                              << spellRange(amount, /*isSigned=*/amount.smin < 0)
-                             << "; shift by what is from 0 to " << width - 1 << ", as y & "
-                             << width - 1;
+                             << "; shift by 0 to " << width - 1 << ", such as y & " << width - 1;
   return success();
 }
 

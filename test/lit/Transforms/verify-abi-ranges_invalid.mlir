@@ -465,7 +465,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %z = arith.constant 32 : i32
     %d = arith.andi %y, %z : i32
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by 0 to 31, such as y & 31}}
     %v = arith.shli %x, %d : i32
     annudf.yield %acc : f32
   }
@@ -483,7 +483,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %z = arith.constant 32 : i32
     %d = arith.andi %y, %z : i32
-    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by 0 to 31, such as y & 31}}
     %v = arith.shrsi %x, %d : i32
     annudf.yield %acc : f32
   }
@@ -501,7 +501,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %z = arith.constant 32 : i32
     %d = arith.andi %y, %z : i32
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 32; shift by 0 to 31, such as y & 31}}
     %v = arith.shrui %x, %d : i32
     annudf.yield %acc : f32
   }
@@ -519,7 +519,7 @@ annudf.metric @m order(min) coarse(l2) elements(i8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %z = arith.constant 32 : i32
     %d = arith.remsi %y, %z : i32
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from -31 to 31; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from -31 to 31; shift by 0 to 31, such as y & 31}}
     %v = arith.shli %x, %d : i32
     annudf.yield %acc : f32
   }
@@ -539,7 +539,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     %d = arith.minsi %y, %z : i32
     %n = arith.trunci %d : i32 to i8
     %b = arith.trunci %x : i32 to i8
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i8' by 8 or more bits, which has no value: the amount is from 0 to 8; shift by what is from 0 to 7, as y & 7}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i8' by 8 or more bits, which has no value: the amount is from 0 to 8; shift by 0 to 7, such as y & 7}}
     %v = arith.shrui %b, %n : i8
     annudf.yield %acc : f32
   }
@@ -711,7 +711,7 @@ func.func private @h(%a: i32, %b: i32) -> i32 {
   %c = arith.constant 7 : i32
   %d = arith.andi %b, %c : i32
   %e = arith.shli %a, %d : i32
-  // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from -2147483648 to 2147483647; shift by what is from 0 to 31, as y & 31}}
+  // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from -2147483648 to 2147483647; shift by 0 to 31, such as y & 31}}
   %f = arith.shli %e, %b : i32
   return %f : i32
 }

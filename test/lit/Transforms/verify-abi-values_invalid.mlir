@@ -374,7 +374,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by 0 to 31, such as y & 31}}
     %v = arith.shli %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -388,7 +388,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by 0 to 31, such as y & 31}}
     %v = arith.shrsi %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -402,7 +402,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by 0 to 31, such as y & 31}}
     %v = arith.shrui %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -417,7 +417,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant 32 : i32
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is 32; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is 32; shift by 0 to 31, such as y & 31}}
     %v = arith.shli %x, %c : i32
     annudf.yield %acc : f32
   }
@@ -432,7 +432,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant -1 : i32
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is -1; shift by what is from 0 to 31, as y & 31}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is -1; shift by 0 to 31, such as y & 31}}
     %v = arith.shrui %x, %c : i32
     annudf.yield %acc : f32
   }
@@ -448,7 +448,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %i = arith.index_cast %x : i32 to index
     %c = arith.constant 64 : index
-    // expected-error @below {{'arith.shli' op [B6] may shift 'index' by 64 or more bits, which has no value: the amount is 64; shift by what is from 0 to 63, as y & 63}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'index' by 64 or more bits, which has no value: the amount is 64; shift by 0 to 63, such as y & 63}}
     %v = arith.shli %i, %c : index
     annudf.yield %acc : f32
   }
