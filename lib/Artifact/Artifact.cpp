@@ -38,22 +38,33 @@ const Value *find(const Map &map, std::string_view key) {
 }
 
 [[noreturn]] void refuseTruncated(const std::string &origin, std::string_view bytes) {
-  refuse(origin, "truncated: the artifact ends after " + std::to_string(bytes.size()) + " bytes");
+  refuse(origin, "truncated: the artifact ends after " + std::to_string(bytes.size()) +
+                     " bytes; copy the whole file");
+}
+
+/// For bytes that changed on their way.
+[[noreturn]] void refuseDamaged(const std::string &origin, const std::string &what) {
+  refuse(origin, "damaged" + what + "; copy the file again");
+}
+
+/// For a file that was written so.
+[[noreturn]] void refuseContent(const std::string &origin, const std::string &what) {
+  refuse(origin, what + "; compile the metric again");
 }
 
 std::string placeOf(const CborResult &result) {
-  return "byte " + std::to_string(result.offset) + ": " + result.why;
+  return " at byte " + std::to_string(result.offset) + ": " + result.why;
 }
 
 /// Whether the bytes start like an artifact, as far as they go.
 void checkMagic(std::string_view bytes, const std::string &origin) {
   if (bytes.empty())
-    refuse(origin, "the file is empty, not an annudf artifact");
+    refuse(origin, "the file is empty, not an annudf artifact; compile a metric into it");
   const auto head = static_cast<uint8_t>(bytes[0]);
   const std::string_view start = bytes.substr(1, kMagic.size());
   // A map of up to 23 entries: a newer container may have more than ours.
   if ((head & 0xe0) != 0xa0 || (head & 31) > 23 || start != kMagic.substr(0, start.size()))
-    refuse(origin, "not an annudf artifact (its first bytes are wrong)");
+    refuse(origin, "not an annudf artifact (its first bytes are wrong); give a compiled metric");
 }
 
 } // namespace
@@ -173,10 +184,11 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
     refuseTruncated(origin, bytes);
   if (const auto version = static_cast<uint8_t>(bytes[versionAt]); version != kContainerVersion) {
     if (version >= 0x1c)
-      refuse(origin, "damaged: the container's version is not a number");
+      refuseDamaged(origin, ": its version is not a number");
     refuse(origin, "container version " +
                        (version < 24 ? std::to_string(version) : std::string("above 23")) +
-                       ", this annudf reads version " + std::to_string(kContainerVersion));
+                       ", this annudf reads version " + std::to_string(kContainerVersion) +
+                       "; compile the metric again, or update annudf");
   }
   const CborResult container = checkCbor(bytes, kContainerLimits);
   switch (container.check) {
@@ -186,7 +198,7 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
     refuseTruncated(origin, bytes);
   case CborCheck::Malformed:
   case CborCheck::TooMuch:
-    refuse(origin, "damaged: the container is malformed at " + placeOf(container));
+    refuseDamaged(origin, placeOf(container));
   }
   const Value outer = fromCbor(bytes);
   // checkMagic() has seen that it is a map.
@@ -196,41 +208,41 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
     refuse(origin, "carries the key 'signature', which is reserved for a later version; keep "
                    "signatures in a file beside it");
   if (parts.size() != 3 || !body || !digest || !body->as<Bytes>() || !digest->as<Bytes>())
-    refuse(origin, "damaged: the container does not hold exactly a version, a digest and a body");
+    refuseDamaged(origin, ": it is not a version, a SHA-256 and a body");
   const std::string_view content = body->as<Bytes>()->content;
   const Sha256::Digest actual = Sha256::of(content.data(), content.size());
   if (digest->as<Bytes>()->content !=
       std::string_view(reinterpret_cast<const char *>(actual.data()), actual.size()))
-    refuse(origin, "damaged: the SHA-256 of its content does not match");
+    refuseDamaged(origin, ": the SHA-256 of its content does not match");
 
   if (const CborResult inner = checkCbor(content, kBodyLimits); !inner)
-    refuse(origin, "the body is malformed at " + placeOf(inner));
+    refuseContent(origin, "the body is wrong" + placeOf(inner));
   const Value fields = fromCbor(content);
   const Map *map = fields.as<Map>();
   const Value *manifest = map ? find(*map, "manifest") : nullptr;
   const Value *held = map ? find(*map, "payloads") : nullptr;
   if (!manifest || !held || !held->as<List>())
-    refuse(origin, "the body does not hold a manifest and payloads");
+    refuseContent(origin, "the body does not hold a manifest and payloads");
   if (map->size() != 2)
-    refuse(origin, "the body holds more than a manifest and payloads");
+    refuseContent(origin, "the body holds more than a manifest and payloads");
   const List &payloads = *held->as<List>();
   std::vector<uint64_t> sizes;
   std::vector<std::string> digests;
   Artifact artifact = manifestFromFields(*manifest, origin, sizes, digests);
   if (payloads.size() != artifact.payloads.size())
-    refuse(origin, "the manifest names " + std::to_string(artifact.payloads.size()) +
-                       " payloads, the file holds " + std::to_string(payloads.size()));
+    refuseContent(origin, "the manifest names " + std::to_string(artifact.payloads.size()) +
+                              " payloads, the file holds " + std::to_string(payloads.size()));
   for (size_t i = 0; i < artifact.payloads.size(); ++i) {
     const Bytes *payload = payloads[i].as<Bytes>();
     const std::string which = "payload " + std::to_string(i);
     if (!payload)
-      refuse(origin, which + " is not a byte string");
+      refuseContent(origin, which + " is not a byte string");
     const std::string_view content = payload->content;
     if (content.size() != sizes[i])
-      refuse(origin, which + " has " + std::to_string(content.size()) +
-                         " bytes, the manifest says " + std::to_string(sizes[i]));
+      refuseContent(origin, which + " has " + std::to_string(content.size()) +
+                                " bytes, the manifest says " + std::to_string(sizes[i]));
     if (sha256Hex(content) != digests[i])
-      refuse(origin, which + " does not have the SHA-256 that the manifest gives");
+      refuseContent(origin, which + " does not have the SHA-256 that the manifest gives");
     artifact.payloads[i].bytes = content;
   }
   return artifact;

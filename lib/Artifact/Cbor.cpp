@@ -37,17 +37,17 @@ CborResult readHead(std::string_view bytes, size_t at, Head &head) {
   const auto byte = static_cast<uint8_t>(bytes[at]);
   head.major = byte >> 5, head.info = byte & 31;
   if (head.major == Tag)
-    return {CborCheck::Malformed, at, "tags are not used"};
+    return {CborCheck::Malformed, at, "a tag, which such a file has none of"};
   if (head.info == 31)
-    return {CborCheck::Malformed, at, "a length is not definite"};
+    return {CborCheck::Malformed, at, "an item without a definite length"};
   if (head.info > 27)
-    return {CborCheck::Malformed, at, "a reserved form"};
+    return {CborCheck::Malformed, at, "a byte that CBOR reserves"};
   if (head.major == Simple) {
     head.size = 1, head.value = 0;
     if (head.info >= 25 && head.info <= 27)
-      return {CborCheck::Malformed, at, "floats are not used"};
+      return {CborCheck::Malformed, at, "a float, which such a file has none of"};
     if (head.info < 20 || head.info > 22)
-      return {CborCheck::Malformed, at, "neither false, true nor null"};
+      return {CborCheck::Malformed, at, "a simple value that is not false, true or null"};
     return {};
   }
   const size_t extra = head.info < 24 ? 0 : size_t(1) << (head.info - 24);
@@ -83,7 +83,7 @@ CborResult checkCbor(std::string_view bytes, const CborLimits &limits) {
     Open *const outer = depth > 0 ? &open[depth - 1] : nullptr;
     // -1 - value must fit, or parsers make something else of it.
     if (head.major == Negative && head.value > uint64_t(std::numeric_limits<int64_t>::max()))
-      return {CborCheck::Malformed, item, "a number is below the least of 64 bits"};
+      return {CborCheck::Malformed, item, "an integer below -2**63"};
     const bool isKey = outer && outer->isMap && outer->left % 2 == 0;
     if (isKey && head.major != Text)
       return {CborCheck::Malformed, item, "a key is not text"};
@@ -112,9 +112,9 @@ CborResult checkCbor(std::string_view bytes, const CborLimits &limits) {
       // An item takes at least one byte, a pair two.
       const bool isMap = head.major == Map;
       if (head.value > (isMap ? left / 2 : left))
-        return {CborCheck::Truncated, item, "the bytes cannot hold so many items"};
+        return {CborCheck::Truncated, item, "more items than bytes follow"};
       if (depth == kMaxCborDepth)
-        return {CborCheck::Malformed, item, "nested too deeply"};
+        return {CborCheck::Malformed, item, "items nested too deep"};
       open[depth++] = {isMap ? head.value * 2 : head.value, isMap, {}, false};
     }
     while (depth > 0 && open[depth - 1].left == 0)

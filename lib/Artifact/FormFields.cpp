@@ -84,7 +84,7 @@ private:
         fail(place, "must be one of rises, falls");
       form.finalize = *text == "rises" ? Finalize::Rises : Finalize::Falls;
     } else {
-      fail("." + printableKey(key), "is none that this annudf knows");
+      fail("." + printableKey(key), "is unknown to this annudf");
     }
   }
 
@@ -115,7 +115,7 @@ private:
       else if (key == "means")
         lengths.means = means(at, entry);
       else
-        fail(at, "is none that this annudf knows");
+        fail(at, "is unknown to this annudf");
     }
     for (const char *required : {"product", "exact", "size", "small", "accumulations", "ratio"})
       if (!map->contains(required))
@@ -139,7 +139,7 @@ private:
       else if (key == "roundings")
         means.roundings = roundings(at, entry, Lengths::kMostRoundings);
       else
-        fail(at, "is none that this annudf knows");
+        fail(at, "is unknown to this annudf");
     }
     for (const char *required : {"x", "y", "roundings"})
       if (!map->contains(required))

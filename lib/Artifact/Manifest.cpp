@@ -83,7 +83,7 @@ public:
     for (const auto &[field, value] : *map_)
       if (std::find(known.begin(), known.end(), field) == known.end() &&
           std::find(too.begin(), too.end(), field) == too.end())
-        fail(printable(std::string_view(field).substr(0, 60)), "is none that this annudf knows");
+        fail(printable(std::string_view(field).substr(0, 60)), "is unknown to this annudf");
   }
 
   const List &list(const char *field) const {

@@ -108,10 +108,12 @@ TEST(ArtifactDamage, ReservedSignature) {
 
 TEST(ArtifactDamage, EveryTruncation) {
   const std::string bytes = serializeArtifact(smallArtifact());
-  EXPECT_EQ(parseError(""), "m.annudf: the file is empty, not an annudf artifact");
+  EXPECT_EQ(parseError(""),
+            "m.annudf: the file is empty, not an annudf artifact; compile a metric into it");
   for (size_t size = 1; size < bytes.size(); ++size)
-    EXPECT_EQ(parseError(bytes.substr(0, size)),
-              "m.annudf: truncated: the artifact ends after " + std::to_string(size) + " bytes");
+    EXPECT_EQ(parseError(bytes.substr(0, size)), "m.annudf: truncated: the artifact ends after " +
+                                                     std::to_string(size) +
+                                                     " bytes; copy the whole file");
 }
 
 TEST(ArtifactDamage, EveryBitFlip) {
@@ -130,47 +132,52 @@ TEST(ArtifactDamage, EachKindHasItsOwnError) {
   const std::string bytes = serializeArtifact(smallArtifact());
   EXPECT_EQ(parseError("\x7f"
                        "ELF and so on"),
-            "m.annudf: not an annudf artifact (its first bytes are wrong)");
+            "m.annudf: not an annudf artifact (its first bytes are wrong); give a compiled metric");
   EXPECT_EQ(parseError("\xa3\x66"
                        "annuaf"),
-            "m.annudf: not an annudf artifact (its first bytes are wrong)");
+            "m.annudf: not an annudf artifact (its first bytes are wrong); give a compiled metric");
   std::string changed = bytes;
   changed[bytes.find("weighted_l2")] = 'W';
-  EXPECT_EQ(parseError(changed), "m.annudf: damaged: the SHA-256 of its content does not match");
+  EXPECT_EQ(parseError(changed),
+            "m.annudf: damaged: the SHA-256 of its content does not match; copy the file again");
   changed = bytes;
   changed[8] = '\x02';
-  EXPECT_EQ(parseError(changed), "m.annudf: container version 2, this annudf reads version 1");
+  EXPECT_EQ(parseError(changed), "m.annudf: container version 2, this annudf reads version 1; "
+                                 "compile the metric again, or update annudf");
   changed = bytes + "x";
-  EXPECT_EQ(parseError(changed), "m.annudf: damaged: the container is malformed at byte " +
-                                     std::to_string(bytes.size()) + ": bytes follow the item");
+  EXPECT_EQ(parseError(changed), "m.annudf: damaged at byte " + std::to_string(bytes.size()) +
+                                     ": bytes follow the item; copy the file again");
 }
 
 // A right digest proves only that the file is as its maker left it.
 TEST(ArtifactDamage, HostileBodies) {
-  EXPECT_TRUE(contains(parseError(seal(std::string(1 << 22, '\x81'))), "malformed at byte 16"));
-  EXPECT_TRUE(contains(parseError(seal(std::string(1 << 22, '\x7f'))), "malformed at byte 0"));
+  EXPECT_TRUE(contains(parseError(seal(std::string(1 << 22, '\x81'))), "wrong at byte 16"));
+  EXPECT_TRUE(contains(parseError(seal(std::string(1 << 22, '\x7f'))), "wrong at byte 0"));
   EXPECT_TRUE(contains(parseError(seal(std::string("\x9b\x00\x00\xff\xff\xff\xff\xff\xff", 9))),
-                       "malformed at byte 0"));
-  EXPECT_EQ(parseError(seal(json(17))), "m.annudf: the body does not hold a manifest and payloads");
+                       "wrong at byte 0"));
+  EXPECT_EQ(parseError(seal(json(17))),
+            "m.annudf: the body does not hold a manifest and payloads; compile the metric again");
   EXPECT_EQ(parseError(seal(json{{"manifest", 1}, {"payloads", json::array()}})),
             "m.annudf: manifest must be a map");
   for (const char *key : {"extra", "signature"}) {
     json body =
         json::from_cbor(json::from_cbor(serializeArtifact(smallArtifact()))["body"].get_binary());
     body[key] = 1;
-    EXPECT_EQ(parseError(seal(body)), "m.annudf: the body holds more than a manifest and payloads");
+    EXPECT_EQ(
+        parseError(seal(body)),
+        "m.annudf: the body holds more than a manifest and payloads; compile the metric again");
   }
   EXPECT_EQ(parseError("\xa3\x66"
                        "annudf\x01" +
                        std::string(1 << 20, '\x7f')),
-            "m.annudf: damaged: the container is malformed at byte 9: a length is not definite");
+            "m.annudf: damaged at byte 9: an item without a definite length; copy the file again");
 }
 
 // 16 MB of items of one byte took 3 GB.
 TEST(ArtifactDamage, ABodyOfCountlessItems) {
   const std::string items = std::string("\x9a\x01\x00\x00\x00", 5) + std::string(1 << 24, '\0');
-  EXPECT_EQ(parseError(seal(items)),
-            "m.annudf: the body is malformed at byte 16388: more items than such a file may hold");
+  EXPECT_EQ(parseError(seal(items)), "m.annudf: the body is wrong at byte 16388: more items than "
+                                     "such a file may hold; compile the metric again");
   json body = test::bodyOf(serializeArtifact(smallArtifact()));
   body["manifest"]["name"] = std::string(2 << 20, 'x');
   EXPECT_TRUE(contains(parseError(seal(body)), "more text than such a file may hold"));
@@ -181,8 +188,9 @@ TEST(ArtifactDamage, AFieldGivenTwice) {
                            "manifest\xa0\x68"
                            "manifest\xa0\x68"
                            "payloads\x80";
-  EXPECT_EQ(parseError(seal(body)),
-            "m.annudf: the body is malformed at byte 11: a key is given twice");
+  EXPECT_EQ(
+      parseError(seal(body)),
+      "m.annudf: the body is wrong at byte 11: a key is given twice; compile the metric again");
 }
 
 TEST(ArtifactDamage, TextThatATerminalWouldObey) {
@@ -203,17 +211,20 @@ TEST(ArtifactDamage, PayloadsAgainstTheManifest) {
   const json body = test::bodyOf(serializeArtifact(smallArtifact()));
   json changed = body;
   changed["payloads"].erase(3);
-  EXPECT_EQ(parseError(seal(changed)), "m.annudf: the manifest names 4 payloads, the file holds 3");
+  EXPECT_EQ(parseError(seal(changed)),
+            "m.annudf: the manifest names 4 payloads, the file holds 3; compile the metric again");
   changed = body;
   changed["payloads"][0].get_binary().push_back(0);
-  EXPECT_EQ(parseError(seal(changed)), "m.annudf: payload 0 has 6 bytes, the manifest says 5");
+  EXPECT_EQ(parseError(seal(changed)),
+            "m.annudf: payload 0 has 6 bytes, the manifest says 5; compile the metric again");
   changed = body;
   changed["payloads"][1].get_binary()[0] ^= 1;
-  EXPECT_EQ(parseError(seal(changed)),
-            "m.annudf: payload 1 does not have the SHA-256 that the manifest gives");
+  EXPECT_EQ(parseError(seal(changed)), "m.annudf: payload 1 does not have the SHA-256 that the "
+                                       "manifest gives; compile the metric again");
   changed = body;
   changed["payloads"][2] = "text";
-  EXPECT_EQ(parseError(seal(changed)), "m.annudf: payload 2 is not a byte string");
+  EXPECT_EQ(parseError(seal(changed)),
+            "m.annudf: payload 2 is not a byte string; compile the metric again");
   EXPECT_EQ(parseError(seal(body)), "NO ERROR");
 }
 

@@ -76,7 +76,7 @@ TEST(FormMeans, AreReadStrictly) {
   const std::string begin = "m: manifest field 'form.lengths.means";
   EXPECT_EQ(error([](json &) {}), "NO ERROR");
   EXPECT_EQ(error([](json &m) { m = 1; }), begin + "' must be a map");
-  EXPECT_EQ(error([](json &m) { m["more"] = 1; }), begin + ".more' is none that this annudf knows");
+  EXPECT_EQ(error([](json &m) { m["more"] = 1; }), begin + ".more' is unknown to this annudf");
   EXPECT_EQ(error([](json &m) { m.erase("x"); }), begin + ".x' is missing");
   EXPECT_EQ(error([](json &m) { m.erase("roundings"); }), begin + ".roundings' is missing");
   EXPECT_EQ(error([](json &m) { m["y"] = 6; }), begin + ".y' must be a number from 0 to 5");

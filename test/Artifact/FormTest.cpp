@@ -172,7 +172,7 @@ TEST(Form, AsJsonForPeople) {
 TEST(Form, IsReadStrictly) {
   EXPECT_EQ(errorWith([](json &) {}), "NO ERROR");
   EXPECT_EQ(errorWith([](json &f) { f = 7; }), "' must be a map");
-  EXPECT_EQ(errorWith([](json &f) { f["more"] = 1; }), ".more' is none that this annudf knows");
+  EXPECT_EQ(errorWith([](json &f) { f["more"] = 1; }), ".more' is unknown to this annudf");
   EXPECT_EQ(errorWith([](json &f) { f.erase("largest"); }), ".largest' is missing");
   EXPECT_EQ(errorWith([](json &f) { f.erase("nodes"); }), ".nodes' is missing");
   EXPECT_EQ(errorWith([](json &f) { f["exact"].push_back(0); }),
@@ -354,7 +354,7 @@ TEST(Form, LengthsAreReadStrictly) {
   };
   EXPECT_EQ(error([](json &) {}), "NO ERROR");
   EXPECT_EQ(error([](json &l) { l = 1; }), ".lengths' must be a map");
-  EXPECT_EQ(error([](json &l) { l["more"] = 1; }), ".lengths.more' is none that this annudf knows");
+  EXPECT_EQ(error([](json &l) { l["more"] = 1; }), ".lengths.more' is unknown to this annudf");
   EXPECT_EQ(error([](json &l) { l.erase("ratio"); }), ".lengths.ratio' is missing");
   EXPECT_EQ(error([](json &l) { l["product"] = 6; }),
             ".lengths.product' must be a number from 0 to 5");

@@ -79,7 +79,7 @@ TEST(Manifest, PackedSums) {
       refusal([](json &p) { p["negated"] = false; }),
       "m: manifest field 'packed.negated' must be true; a sum that is added has no such field");
   EXPECT_EQ(refusal([](json &p) { p["more"] = 1; }),
-            "m: manifest field 'packed.more' is none that this annudf knows");
+            "m: manifest field 'packed.more' is unknown to this annudf");
   EXPECT_EQ(refusal([](json &p) { p["dims"]["u4"] = 1; }),
             "m: manifest field 'packed.dims' names an element type that is 'u4', it must be one of "
             "f32, f16, i8, u8, bf16, bits");
@@ -225,7 +225,7 @@ TEST(Manifest, AFilter) {
   EXPECT_EQ(refusal([](json &m) { m["role"] = "join"; }),
             "m: manifest field 'role' is 'join', it must be one of scan, filter");
   EXPECT_EQ(refusal([](json &m) { m["order"] = "min"; }),
-            "m: manifest field 'order' is none that this annudf knows");
+            "m: manifest field 'order' is unknown to this annudf");
   EXPECT_EQ(refusal([](json &m) { m.erase("role"); }), "m: manifest field 'order' is missing");
   EXPECT_EQ(refusal([](json &m) { m["features"] = 2; }),
             "m: says feature bits 0x2, its filter needs 0x22");
@@ -320,7 +320,7 @@ TEST(Manifest, VerifiedSaysByWhat) {
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 0; }),
             "m: manifest field 'verified.rules' is 0; the first edition of the rules is 1");
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["by"] = "me"; }),
-            "m: manifest field 'verified.by' is none that this annudf knows");
+            "m: manifest field 'verified.by' is unknown to this annudf");
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 7; }), "NO ERROR");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["kind"] = "linked-lto-ir"; }),
             "m: says that it was verified, but has linked-lto-ir, which cannot be verified");
@@ -338,7 +338,7 @@ TEST(Manifest, VerifiedSaysByWhat) {
 // What a reader does not know, it does not ignore.
 TEST(Manifest, UnknownFieldsAreRefused) {
   const auto unknown = [](const std::string &field) {
-    return "m: manifest field '" + field + "' is none that this annudf knows";
+    return "m: manifest field '" + field + "' is unknown to this annudf";
   };
   EXPECT_EQ(errorWith([](json &m) { m["trusted"] = true; }), unknown("trusted"));
   EXPECT_EQ(errorWith([](json &m) { m["abi"]["patch"] = 0; }), unknown("abi.patch"));
@@ -353,7 +353,8 @@ TEST(Manifest, UnknownFieldsAreRefused) {
 
 TEST(Manifest, TextsAreNamesAndLines) {
   EXPECT_EQ(errorWith([](json &m) { m["name"] = "a\x1b[31m"; }),
-            "m: the body is malformed at byte 287: text holds control characters or is no UTF-8");
+            "m: the body is wrong at byte 287: text holds control characters or is no UTF-8; "
+            "compile the metric again");
   EXPECT_EQ(
       errorWith([](json &m) { m["name"] = "a b"; }),
       "m: manifest field 'name' is 'a b', which is no name; a name has letters, digits and _, "

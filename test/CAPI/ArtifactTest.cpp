@@ -203,12 +203,13 @@ TEST(CApiTables, EveryRowIsThere) {
 TEST_F(CApiArtifact, DamagedBytesAreRefused) {
   OwnedArtifact read;
   EXPECT_EQ(outcome(annudf_artifact_from_bytes(nullptr, 0, "here", &read)),
-            "input: here: the file is empty, not an annudf artifact");
-  EXPECT_EQ(outcome(annudf_artifact_from_bytes("garbage", 7, "here", &read)),
-            "input: here: not an annudf artifact (its first bytes are wrong)");
+            "input: here: the file is empty, not an annudf artifact; compile a metric into it");
+  EXPECT_EQ(
+      outcome(annudf_artifact_from_bytes("garbage", 7, "here", &read)),
+      "input: here: not an annudf artifact (its first bytes are wrong); give a compiled metric");
   std::string cut = textOf(bytes).substr(0, 100);
   EXPECT_EQ(outcome(annudf_artifact_from_bytes(cut.data(), cut.size(), "here", &read)),
-            "input: here: truncated: the artifact ends after 100 bytes");
+            "input: here: truncated: the artifact ends after 100 bytes; copy the whole file");
   EXPECT_EQ(static_cast<annudf_artifact *>(read), nullptr);
   TempDir folder;
   EXPECT_TRUE(contains(outcome(annudf_artifact_load((folder / "none").c_str(), &read)),

@@ -377,7 +377,7 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   options.inline_captures = "dims=3";
   EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
   EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_scan_update_a32_x32(i32"));
-  EXPECT_TRUE(contains(lowered("functions"), "func.func private @weighted_update(%arg0: i32, "));
+  EXPECT_TRUE(contains(lowered("functions"), "func.func private @weighted_update(%arg0: f32, "));
   EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
                               "nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode, "
                               "functions, properties");
