@@ -132,7 +132,7 @@ def compile(source: str, origin: str, *, archs: Sequence[str] | None = None, lto
 
 def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name: str = '', inline_captures: str = '', import_frontend: bool = False, device_backend: str = '') -> bytes:
     """
-    Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx", "ltoir", "device-bitcode", "host-bitcode" or "properties" (JSON).
+    Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx", "ltoir", "device-bitcode", "host-bitcode", "functions" or "properties" (JSON).
     """
 
 def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, Sequence[str]]] = [], missing_values: bool = False) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:

@@ -151,3 +151,23 @@ def test_configuration(monkeypatch, capsys):
     assert found["nvptx"].startswith(f"LLVM {found['llvm']}, without math functions: ")
     annudf.show_config()
     assert re.search(r"^NVPTX +LLVM ", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.gpu
+def test_searches_on_a_gpu():
+    rng = np.random.default_rng(0)
+    rows, queries = rng.random((2000, 24), dtype=np.float32), rng.random((50, 24), dtype=np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=8), rows)
+    place = annudf.Resources(device="cuda")
+    prices = rng.random(2000, dtype=np.float32)
+    cheap = annudf.filter(captures={"price": prices}, device_backend="nvptx")(lambda ctx: ctx.price[ctx.row] < 0.5)
+    for metric in (
+        annudf.metric(device_backend="nvptx")(absolute),
+        metrics.get("canberra", device_backend="nvptx"),
+    ):
+        params = ivf_flat.SearchParams(n_probes=8, metric=metric)
+        for kept in (None, cheap):
+            found = ivf_flat.search(params, index, queries, 10, filter=kept, resources=place)
+            expected = ivf_flat.search(params, index, queries, 10, filter=kept)
+            np.testing.assert_allclose(found[0], expected[0], rtol=1e-5)
+            assert (found[1] == expected[1]).mean() > 0.99
