@@ -72,7 +72,8 @@ void checkMagic(std::string_view bytes, const std::string &origin) {
 std::pair<unsigned, unsigned> Producer::release() const {
   unsigned major = 0, minor = 0;
   if (std::sscanf(version.c_str(), "%u.%u", &major, &minor) < 1)
-    throw Error(ErrorKind::Input, "version '" + version + "' of " + name + " is none");
+    throw Error(ErrorKind::Input,
+                "version of " + name + " is '" + version + "'; it must begin with a number");
   return {major, minor};
 }
 

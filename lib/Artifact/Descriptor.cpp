@@ -414,8 +414,8 @@ std::string faultOf(const MetricDescriptor &m) {
            ", which is no name; a name has letters, digits and _, no digit first, and at most " +
            std::to_string(ANNUDF_MAX_NAME) + " bytes";
   if (m.dims < 0 || m.dims > ANNUDF_MAX_DIMS)
-    return "manifest field 'dims' is " + std::to_string(m.dims) +
-           (m.dims < 0 ? ", below 0" : ", above " + std::to_string(ANNUDF_MAX_DIMS));
+    return "manifest field 'dims' is " + std::to_string(m.dims) + "; it must be from 0 to " +
+           std::to_string(ANNUDF_MAX_DIMS);
   if (std::string fault = m.isFilter() ? faultOfFilter(m) : faultOfScan(m); !fault.empty())
     return fault;
   if (m.captures.size() > ANNUDF_MAX_CAPTURES)

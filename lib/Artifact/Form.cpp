@@ -152,7 +152,7 @@ std::string faultOfNodes(const MetricDescriptor &m) {
   if (nodes.empty() || nodes.front() != Coefficient{Kind::Number, 0, 0, 0, {}, {}})
     return "'form.nodes' does not begin with 0";
   if (nodes.size() > QuadraticForm::kMostNodes)
-    return "'form.nodes' has " + std::to_string(nodes.size()) + " nodes, above " +
+    return "'form.nodes' has " + std::to_string(nodes.size()) + " nodes; it must have at most " +
            std::to_string(QuadraticForm::kMostNodes);
   std::vector<bool> isUsed(nodes.size());
   isUsed[0] = true;

@@ -219,7 +219,7 @@ private:
     if (!list)
       fail(place, "must be a list");
     if (list->size() > QuadraticForm::kMostNodes)
-      fail(place, "has " + std::to_string(list->size()) + " nodes, above " +
+      fail(place, "has " + std::to_string(list->size()) + " nodes; it must have at most " +
                       std::to_string(QuadraticForm::kMostNodes));
     for (size_t i = 0; i < list->size(); ++i)
       form.nodes.push_back(node(place + "[" + std::to_string(i) + "]", (*list)[i]));

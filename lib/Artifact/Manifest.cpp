@@ -53,7 +53,7 @@ public:
     if (!value)
       fail(field, "must be an integer not below 0");
     if (*value > most)
-      fail(field, "is " + std::to_string(*value) + ", above " + std::to_string(most));
+      fail(field, "is " + std::to_string(*value) + "; it must be at most " + std::to_string(most));
     return *value;
   }
 
@@ -61,9 +61,10 @@ public:
   std::string line(const char *field, size_t most) const {
     std::string value = text(field);
     if (value.size() > most)
-      fail(field, "has " + std::to_string(value.size()) + " bytes, above " + std::to_string(most));
+      fail(field, "has " + std::to_string(value.size()) + " bytes; it must have at most " +
+                      std::to_string(most));
     if (!isPrintable(value))
-      fail(field, "is " + inQuotes(value) + ", with characters that cannot be printed");
+      fail(field, "is " + inQuotes(value) + "; it must be printable");
     return value;
   }
 
@@ -147,7 +148,7 @@ CaptureInfo captureFromFields(const Fields &fields) {
     CaptureExtent extent;
     if (const auto *number = entry.as<uint64_t>(); number || entry.as<Negative>()) {
       if (!number || *number > uint64_t(std::numeric_limits<int64_t>::max()))
-        fields.fail("extents", "has an extent out of range");
+        fields.fail("extents", "has an extent that is not from 1 to 2**63 - 1");
       extent.kind = ANNUDF_EXTENT_CONSTANT;
       extent.constant = static_cast<int64_t>(*number);
     } else {
@@ -201,18 +202,22 @@ bool isVersion(std::string_view text) {
 std::string faultOf(const Payload &payload) {
   const bool isDevice = payload.isDeviceCode(), isHost = payload.kind == PayloadKind::HostBitcode;
   if (isDevice ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
-    return "has sm " + std::to_string(payload.sm) + ", which is no architecture";
+    return "has sm " + std::to_string(payload.sm) +
+           (isDevice ? "; it must be from 10 to 9999, as 90 for sm_90"
+                     : "; only code for GPUs has one");
   if (!payload.suffix.empty() && (!isDevice || (payload.suffix != "a" && payload.suffix != "f")))
     return "has suffix " + inQuotes(payload.suffix) + ", it must be one of a, f";
   if (isHost ? payload.triple.empty() : !payload.triple.empty())
-    return "has triple " + inQuotes(payload.triple);
+    return "has triple " + inQuotes(payload.triple) +
+           (isHost ? "; host code names its target" : "; only host code has one");
   if (payload.triple.size() > kMaxText || !isPrintable(payload.triple))
-    return "has triple " + inQuotes(payload.triple) + ", which is none";
+    return "has triple " + inQuotes(payload.triple) + "; it must be printable and have at most " +
+           std::to_string(kMaxText) + " bytes";
   if (!isName(payload.producer.name))
-    return "has producer " + inQuotes(payload.producer.name) + ", which is no name";
+    return "has producer " + inQuotes(payload.producer.name) + "; use letters, digits and _";
   if (!isVersion(payload.producer.version))
     return "has version " + inQuotes(payload.producer.version) +
-           ", which is not numbers with dots between them";
+           "; write numbers with dots between them";
   return "";
 }
 
@@ -305,7 +310,7 @@ void checkManifest(const Manifest &m, const std::string &origin) {
                                          std::tuple("tools.llvm", &m.llvmVersion, kMaxText)})
     if (text->size() > most || !isPrintable(*text))
       refuse(std::string("manifest field '") + what + "' is " + inQuotes(*text) +
-             ", which is too long or cannot be printed");
+             "; it must be printable and have at most " + std::to_string(most) + " bytes");
 }
 
 /// When it is written, and when it is read: anybody can seal one anew.

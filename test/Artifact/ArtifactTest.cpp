@@ -203,7 +203,7 @@ TEST(ArtifactDamage, TextThatATerminalWouldObey) {
     Artifact artifact = smallArtifact();
     artifact.manifest.sourceFile = name;
     EXPECT_TRUE(contains(errorOf([&] { (void)serializeArtifact(artifact); }),
-                         "which is too long or cannot be printed"));
+                         "it must be printable and have at most "));
   }
 }
 

@@ -196,7 +196,7 @@ TEST(Form, IsReadStrictly) {
             ".finalize' must be one of rises, falls");
   EXPECT_EQ(errorWith([](json &f) { f["nodes"] = "0"; }), ".nodes' must be a list");
   EXPECT_EQ(errorWith([](json &f) { f["nodes"] = std::vector<std::string>(1025, "0"); }),
-            ".nodes' has 1025 nodes, above 1024");
+            ".nodes' has 1025 nodes; it must have at most 1024");
   const auto node = [](const json &value) {
     return errorWith([&](json &f) { f["nodes"][3] = value; });
   };

@@ -84,7 +84,7 @@ TEST(Manifest, PackedSums) {
             "m: manifest field 'packed.dims' names an element type that is 'u4', it must be one of "
             "f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(refusal([](json &p) { p["dims"]["u8"] = 1048577; }),
-            "m: manifest field 'packed.dims.u8' is 1048577, above 1048576");
+            "m: manifest field 'packed.dims.u8' is 1048577; it must be at most 1048576");
   EXPECT_EQ(refusal([](json &p) { p["dims"]["i8"] = 9; }),
             "m: manifest field 'packed' names i8, which field 'elements' does not");
   EXPECT_EQ(refusal([](json &p) { p = 7; }), "m: manifest field 'packed' must be a map");
@@ -288,7 +288,7 @@ TEST(Manifest, ValuesOutOfRange) {
   EXPECT_EQ(errorWith([](json &m) { m["dims"] = -1; }),
             "m: manifest field 'dims' must be an integer not below 0");
   EXPECT_EQ(errorWith([](json &m) { m["dims"] = 2147483648u; }),
-            "m: manifest field 'dims' is 2147483648, above 1048576");
+            "m: manifest field 'dims' is 2147483648; it must be at most 1048576");
   EXPECT_EQ(errorWith([](json &m) { m["name"] = ""; }), "m: manifest field 'name' is empty");
   EXPECT_EQ(errorWith([](json &m) { m["elements"] = json::array(); }),
             "m: manifest field 'elements' is empty: the metric accepts no element type");
@@ -360,18 +360,19 @@ TEST(Manifest, TextsAreNamesAndLines) {
       "m: manifest field 'name' is 'a b', which is no name; a name has letters, digits and _, "
       "no digit first, and at most 255 bytes");
   EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = std::string(4097, 'a'); }),
-            "m: manifest field 'source.file' has 4097 bytes, above 4096");
+            "m: manifest field 'source.file' has 4097 bytes; it must have at most 4096");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["version"] = "13."; }),
-            "m: manifest field 'payloads[0]' has version '13.', which is not numbers with dots "
-            "between them");
+            "m: manifest field 'payloads[0]' has version '13.'; write numbers with dots between "
+            "them");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["producer"] = "lib nvvm"; }),
-            "m: manifest field 'payloads[0]' has producer 'lib nvvm', which is no name");
+            "m: manifest field 'payloads[0]' has producer 'lib nvvm'; use letters, digits and _");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["suffix"] = "x"; }),
             "m: manifest field 'payloads[0]' has suffix 'x', it must be one of a, f");
-  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["sm"] = 0; }),
-            "m: manifest field 'payloads[0]' has sm 0, which is no architecture");
+  EXPECT_EQ(
+      errorWith([](json &m) { m["payloads"][0]["sm"] = 0; }),
+      "m: manifest field 'payloads[0]' has sm 0; it must be from 10 to 9999, as 90 for sm_90");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][2]["triple"] = ""; }),
-            "m: manifest field 'payloads[2]' has triple ''");
+            "m: manifest field 'payloads[2]' has triple ''; host code names its target");
 }
 
 TEST(Manifest, ForProgramsAndPeople) {

@@ -143,9 +143,14 @@ struct Header {
   throw Error(ErrorKind::Input, path + ": " + what);
 }
 
+/// For bytes that changed on their way.
+[[noreturn]] void refuseDamaged(const std::string &path, const std::string &what) {
+  refuse(path, "damaged: " + what + "; copy the file again");
+}
+
 [[noreturn]] void refuseTruncated(const std::string &path, uint64_t size, uint64_t expected) {
   refuse(path, "truncated: the index file has " + std::to_string(size) + " bytes, of " +
-                   std::to_string(expected));
+                   std::to_string(expected) + "; copy the whole file");
 }
 
 /// The fields of a header, taken as it is read: a size costs 8 bytes here.
@@ -272,10 +277,10 @@ std::vector<Column> columnsFrom(const HeaderFields &fields, const std::string &p
 
 Header parseHeader(const std::string &bytes, const std::string &path) {
   if (const CborResult result = checkCbor(bytes, kHeaderLimits); !result)
-    refuse(path, "damaged: the index header is malformed at byte " + std::to_string(result.offset) +
-                     ": " + result.why);
+    refuseDamaged(path,
+                  "byte " + std::to_string(result.offset) + " of the index header: " + result.why);
   if (CborReader(bytes).next().kind != CborItem::Kind::Map)
-    refuse(path, "damaged: the index header is no map");
+    refuseDamaged(path, "the index header is no map");
   HeaderFields fields(bytes);
   Header header;
   header.element = enumField<annudf_element>(fields, "element", path);
@@ -314,7 +319,7 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
 Header readHeader(FileReader &file, SectionReader &sections, const std::string &path,
                   size_t &headerSize) {
   if (file.size() == 0)
-    refuse(path, "the file is empty, not an annudf index");
+    refuse(path, "the file is empty, not an annudf index; build an index into it");
   Preamble preamble = {};
   const auto known = static_cast<size_t>(std::min<uint64_t>(file.size(), sizeof preamble));
   if (known == sizeof preamble)
@@ -322,17 +327,18 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   else
     file.read(&preamble, known);
   if (std::memcmp(preamble.magic, kMagic, std::min(known, sizeof kMagic)) != 0)
-    refuse(path, "not an annudf index (its first bytes are wrong)");
+    refuse(path, "not an annudf index (its first bytes are wrong); give a file of annudf build");
   if (known < sizeof preamble)
     refuseTruncated(path, file.size(), sizeof preamble);
   if (preamble.version != kVersion)
     refuse(path, "index format version " + std::to_string(preamble.version) +
-                     ", this annudf reads version " + std::to_string(kVersion));
+                     ", this annudf reads version " + std::to_string(kVersion) +
+                     "; build the index again, or update annudf");
   for (uint8_t byte : preamble.reserved)
     if (byte != 0)
-      refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
+      refuseDamaged(path, "reserved bytes of the index's preamble are not zero");
   if (preamble.headerSize > kMaxHeader)
-    refuse(path, "damaged: an index header of " + std::to_string(preamble.headerSize) + " bytes");
+    refuseDamaged(path, "an index header of " + std::to_string(preamble.headerSize) + " bytes");
   if (preamble.headerSize > file.remaining())
     refuseTruncated(path, file.size(), file.position() + preamble.headerSize);
   std::string bytes(preamble.headerSize, '\0');
@@ -342,7 +348,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   sections.read(bytes.data(), bytes.size());
   const Sha256::Digest headerDigest = Sha256::of(bytes.data(), bytes.size());
   if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
-    refuse(path, "damaged: the SHA-256 of the index header does not match");
+    refuseDamaged(path, "the SHA-256 of the index header does not match");
   headerSize = bytes.size();
   return parseHeader(bytes, path);
 }
@@ -419,12 +425,12 @@ Index Index::load(const std::string &path) {
   const std::optional<uint64_t> end = endOfSections(headerSize, uint64_t(header.dims), words,
                                                     header.sizes, header.missing, header.columns);
   if (!end)
-    refuse(path, "damaged: the index header promises more data than a file can hold");
+    refuseDamaged(path, "the index header promises more data than a file can hold");
   const uint64_t expected = *end + sizeof(Sha256::Digest);
   if (file.size() < expected)
     refuseTruncated(path, file.size(), expected);
   if (file.size() > expected)
-    refuse(path, "damaged: " + std::to_string(file.size() - expected) + " bytes follow the index");
+    refuseDamaged(path, std::to_string(file.size() - expected) + " bytes follow the index");
 
   ListCenters &centers = index.centers_;
   centers.dims = header.dims;
@@ -455,27 +461,28 @@ Index Index::load(const std::string &path) {
   Sha256::Digest stored;
   file.read(stored.data(), stored.size());
   if (stored != actual)
-    refuse(path, "damaged: the SHA-256 of the index does not match");
+    refuseDamaged(path, "the SHA-256 of the index does not match");
   if (!sections.padded())
-    refuse(path, "damaged: bytes between the sections of the index are not zero");
+    refuseDamaged(path, "bytes between the sections of the index are not zero");
   for (const List &list : index.lists_)
     for (int64_t i = 0; i < int64_t(list.ids.size()); ++i) {
       const int64_t id = list.ids[size_t(i)];
       if (i < list.size ? id < 0 : id != -1)
-        refuse(path, "id " + std::to_string(id) + " of the index is out of place");
+        refuse(path, "id " + std::to_string(id) + " of the index is out of place; build it again");
       index.largestId_ = std::max(index.largestId_, id);
     }
   for (size_t c = 0; c < index.columns_.size(); ++c)
     for (const ListColumns &values : index.columnValues_)
       if (index.columns_[c].element == ANNUDF_CAPTURE_I1 &&
           std::ranges::any_of(values[c], [](std::byte value) { return value > std::byte(1); }))
-        refuse(path, "column '" + index.columns_[c].name + "' has values besides 0 and 1");
+        refuse(path, "column '" + index.columns_[c].name +
+                         "' has values besides 0 and 1; build the index again");
   for (float value : centers.values)
     if (!std::isfinite(value))
-      refuse(path, "a center of the index is not finite");
+      refuse(path, "a center of the index is not finite; build it again");
   for (float value : centers.fill)
     if (!std::isfinite(value))
-      refuse(path, "a mean of the index is not finite");
+      refuse(path, "a mean of the index is not finite; build it again");
   index.generation_ = nextGeneration();
   return index;
 }

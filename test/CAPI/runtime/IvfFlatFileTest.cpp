@@ -61,7 +61,9 @@ TEST_F(CApiIndexFile, LoadRefusesDamage) {
   };
   EXPECT_EQ(error(), "input: " + path + ": cannot open: No such file or directory");
   writePlainly(path, "this is no index, but a text that is long enough to be looked at twice");
-  EXPECT_EQ(error(), "input: " + path + ": not an annudf index (its first bytes are wrong)");
+  EXPECT_EQ(error(),
+            "input: " + path +
+                ": not an annudf index (its first bytes are wrong); give a file of annudf build");
   ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
   const std::string whole = readFile(path, 1 << 20);
   for (size_t at : {whole.size() / 2, whole.size() - 40, size_t(20)}) {

@@ -92,13 +92,13 @@ TEST_F(IndexFile, MissingValues) {
 
 TEST_F(IndexFile, EveryTruncation) {
   const std::string bytes = saved();
-  EXPECT_EQ(load(""), "ivf: the file is empty, not an annudf index");
+  EXPECT_EQ(load(""), "ivf: the file is empty, not an annudf index; build an index into it");
   for (size_t size = 1; size < bytes.size(); size += size < 400 ? 1 : 37)
     EXPECT_TRUE(contains(load(bytes.substr(0, size)),
                          "ivf: truncated: the index file has " + std::to_string(size) + " bytes"))
         << size;
   EXPECT_EQ(load(bytes), "NO ERROR");
-  EXPECT_EQ(load(bytes + "xy"), "ivf: damaged: 2 bytes follow the index");
+  EXPECT_EQ(load(bytes + "xy"), "ivf: damaged: 2 bytes follow the index; copy the file again");
 }
 
 TEST_F(IndexFile, BitFlips) {
@@ -118,19 +118,23 @@ TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
   const std::string bytes = saved();
   std::string changed = bytes;
   changed[0] = 'x';
-  EXPECT_EQ(load(changed), "ivf: not an annudf index (its first bytes are wrong)");
+  EXPECT_EQ(load(changed),
+            "ivf: not an annudf index (its first bytes are wrong); give a file of annudf build");
   changed = bytes;
   for (const char version : {0, 2, 3}) {
     changed[8] = version;
     EXPECT_EQ(load(changed), "ivf: index format version " + std::to_string(version) +
-                                 ", this annudf reads version 1");
+                                 ", this annudf reads version 1; build the index again, or update "
+                                 "annudf");
   }
   changed = bytes;
   changed[70] ^= 1;
-  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index header does not match");
+  EXPECT_EQ(load(changed),
+            "ivf: damaged: the SHA-256 of the index header does not match; copy the file again");
   changed = bytes;
   changed[bytes.size() - 100] ^= 1;
-  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index does not match");
+  EXPECT_EQ(load(changed),
+            "ivf: damaged: the SHA-256 of the index does not match; copy the file again");
 }
 
 // Headers with a right digest that lie: nothing is allocated for what the file does not have.
@@ -149,7 +153,8 @@ TEST_F(IndexFile, HeadersThatLie) {
               h["rows"] = 9223372036854775807u;
               h["list_sizes"] = {9223372036854775807u, 0, 0, 0, 0};
             }),
-            "ivf: damaged: the index header promises more data than a file can hold");
+            "ivf: damaged: the index header promises more data than a file can hold; copy the file "
+            "again");
   EXPECT_TRUE(contains(with([](json &h) {
                          h["dims"] = 1048576;
                          h["words"] = 262144;
@@ -175,7 +180,8 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_TRUE(contains(
       with([](json &h) { h["group_rows"] = 16; }),
       "the index has rows of 4 words in groups of 16, this annudf reads 4 in groups of 32"));
-  EXPECT_EQ(with([](json &h) { h = "text"; }), "ivf: damaged: the index header is no map");
+  EXPECT_EQ(with([](json &h) { h = "text"; }),
+            "ivf: damaged: the index header is no map; copy the file again");
 }
 
 // The same bytes are rows of other widths to other types, and never of another size in memory.
@@ -250,15 +256,16 @@ TEST_F(IndexFile, HeadersThatAreNoDeterministicCbor) {
   EXPECT_EQ(load(withRawHeader(bytes, "\xa2\x64"
                                       "dims\x01\x64"
                                       "dims\x02")),
-            "ivf: damaged: the index header is malformed at byte 7: a key is given twice");
+            "ivf: damaged: byte 7 of the index header: a key is given twice; copy the file "
+            "again");
   EXPECT_EQ(load(withRawHeader(bytes, "\xa1\x64"
                                       "dims\x18\x09")),
-            "ivf: damaged: the index header is malformed at byte 6: a number or length is not in "
-            "its shortest form");
+            "ivf: damaged: byte 6 of the index header: a number or length is not in "
+            "its shortest form; copy the file again");
   EXPECT_EQ(load(withRawHeader(bytes, "\xa1\x64"
                                       "di\x1bs\x09")),
-            "ivf: damaged: the index header is malformed at byte 1: text holds control characters "
-            "or is no UTF-8");
+            "ivf: damaged: byte 1 of the index header: text holds control characters "
+            "or is no UTF-8; copy the file again");
   const auto with = [&](const std::function<void(json &)> &change) {
     return load(test::withIndexHeader(bytes, change));
   };
@@ -287,7 +294,9 @@ TEST_F(IndexFile, PaddingIsZero) {
   bytes[64 + header] = 1;
   const Sha256::Digest digest = Sha256::of(bytes.data(), end);
   std::memcpy(bytes.data() + end, digest.data(), digest.size());
-  EXPECT_EQ(load(bytes), "ivf: damaged: bytes between the sections of the index are not zero");
+  EXPECT_EQ(
+      load(bytes),
+      "ivf: damaged: bytes between the sections of the index are not zero; copy the file again");
 }
 
 // Such centers were saved, and refused when they were loaded.
