@@ -136,6 +136,20 @@ def test_searches_are_those_with_arrays(index, tmp_path, device):
     compare(loaded, device)
 
 
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
+def test_lists_stay_on_their_device():
+    gpu = annudf.Resources(device="cuda")
+    params = ivf_flat.IndexParams(n_lists=7, kmeans_n_iters=4)
+    there = ivf_flat.build(params, vectors(400, 1), gpu, columns=columns_of(np.arange(400)))
+    ids = np.random.default_rng(3).permutation(np.arange(1000, 1300))
+    ivf_flat.extend(there, vectors(300, 2), ids, gpu, columns=columns_of(ids))
+    assert ivf_flat.remove(there, ids[:200], gpu) == 200
+    assert there._core.device == 0
+    compare(there, "cuda")
+    assert there._core.device == 0
+
+
 FAMILIES = {
     "cpu": ("groups", "matrix"),
     "cuda": ("pairs", "tiles", "parts", "staged", "staged_granules", "matrix", "matrix_mma"),
