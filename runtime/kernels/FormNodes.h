@@ -47,6 +47,8 @@ ANNUDF_CONVERSION double differenceDown(double a, double b) { return nextafter(a
 constexpr double kSmallestExact = 0x1p-960;
 /// At least half the last place of any double below kSmallestExact.
 constexpr double kSmallestError = 0x1p-1010;
+/// Times it a sum of doubles that are not negative is above what it is of in real numbers.
+constexpr double kMoreThanLost = 1 + 0x1p-30;
 
 /// Not negative, rounded up at each step; 0 only where it is 0.
 struct Upper {

@@ -121,6 +121,22 @@ ANNUDF_CONVERSION FormTerms termsOf(const FormPolynomials &form, double m, At at
   return terms;
 }
 
+/// Which vectors a normalised form says something about.
+struct RatioRange {
+  double least, mostSquare; ///< The square of a length is between them.
+  double leastShare;        ///< What is left of it without the mean is no less.
+  double most;              ///< The sum of all values that fields are made of is no more.
+};
+
+/// \param square   of its length, \param whole  the same with its mean.
+/// \param largest  that sum. All three are sums of what is not negative; NaN is in no range.
+ANNUDF_CONVERSION bool isInRange(const RatioRange &range, double square, double whole,
+                                 double largest) {
+  return square >= range.least * kMoreThanLost && square <= range.mostSquare / kMoreThanLost &&
+         square >= range.leastShare * whole * kMoreThanLost &&
+         largest <= range.most / kMoreThanLost;
+}
+
 } // namespace annudf_kernels
 
 #endif // ANNUDF_KERNELS_FORMTERMS_H

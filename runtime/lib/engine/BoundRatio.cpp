@@ -269,10 +269,8 @@ RatioPart partOf(const BoundRatio &ratio, const double *square, const double *la
     const double less = from[d] - part.mean;
     part.square += less * less;
   }
-  // Sums of what is not negative; of NaN each comparison is false.
-  constexpr double kMore = 1 + 0x1p-30;
-  part.holds = part.square >= ratio.least * kMore && part.square <= ratio.mostSquare / kMore &&
-               part.square >= ratio.leastShare * all * kMore && sum <= ratio.limit / 2 / kMore;
+  part.holds = annudf_kernels::isInRange(
+      {ratio.least, ratio.mostSquare, ratio.leastShare, ratio.limit / 2}, part.square, all, sum);
   return part;
 }
 

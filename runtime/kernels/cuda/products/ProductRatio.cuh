@@ -18,7 +18,7 @@
 #include "../common/Overlap.cuh"
 #include "ProductRows.cuh"
 
-#include "../../Coordinates.h"
+#include "../../FormTerms.h"
 
 #include <cmath>
 #include <cstdint>
@@ -30,15 +30,12 @@ constexpr double kMostQuery = 0x1p38, kMostRow = 0x1p40;
 /// The most that a query adds to its products.
 constexpr double kMostAdded = 0x1p80;
 
-/// Whether something is said of a vector with such a square of its length, and largest.
-/// \param whole  the square with its mean.
+/// Whether something is said of a vector with such squares of its length, and largest.
 __device__ __forceinline__ bool isRatio(const annudf_matrix_args &args, double square, double whole,
                                         double largest) {
-  // Sums of what is not negative; of NaN each comparison is false.
-  constexpr double kMore = 1 + 0x1p-30;
-  return square >= args.ratio.least * kMore && square <= args.ratio.mostSquare / kMore &&
-         square >= args.ratio.leastShare * whole * kMore &&
-         args.ratio.largest + largest <= args.ratio.most / kMore;
+  const annudf_matrix_ratio &ratio = args.ratio;
+  return annudf_kernels::isInRange({ratio.least, ratio.mostSquare, ratio.leastShare, ratio.most},
+                                   square, whole, ratio.largest + largest);
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductRows.h"
+#include "kernels/FormNodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +24,7 @@ namespace {
 constexpr double kPerLargest = 0x1p-40;
 /// The same of a ratio, whose parts have no errors of their own.
 constexpr double kPerLargestOfRatio = 0x1p-20;
-/// More than doubles lose here.
-constexpr double kUp = 1 + 0x1p-30;
+using annudf_kernels::kMoreThanLost;
 /// Between which coefficients floats compute bounds.
 constexpr double kMost = 1e30, kLeast = 1e-30;
 
@@ -81,12 +81,13 @@ std::string ProductForm::setTerms(const std::vector<double> &spread) {
     const auto of = [&](F::Term term) { return form.of(term)[d]; };
     const double cross = std::max(std::abs(of(F::XY)), error[d] / ratio);
     inverse[d] = of(F::XY) != 0 ? 1 / std::abs(of(F::XY)) : 0;
-    terms[d] = {float(of(F::Shift)), float(of(F::Y1)), float(of(F::Y2)), roundedUp(cross * kUp)};
+    terms[d] = {float(of(F::Shift)), float(of(F::Y1)), float(of(F::Y2)),
+                roundedUp(cross * kMoreThanLost)};
   }
   setProduct();
-  this->error = roundedUp(ratio * kUp);
-  this->constantError = roundedUp(constantError * kUp);
-  limit = float(std::min(form.limit / 8 * kPerLargest / ratio, 1e36) / kUp);
+  this->error = roundedUp(ratio * kMoreThanLost);
+  this->constantError = roundedUp(constantError * kMoreThanLost);
+  limit = float(std::min(form.limit / 8 * kPerLargest / ratio, 1e36) / kMoreThanLost);
   if (!(form.largest <= form.limit / 4 && constantLargest <= form.limit / 8 &&
         constantError <= 1e30))
     return "its coefficients or the rows' mean are too large for a bound";
@@ -120,12 +121,12 @@ std::string ProductForm::setRatio(BoundRatio bound, const std::vector<float> &sh
       factors += xy / std::sqrt(xx);
     }
     terms[d] = {shift[d], 0, float(yy),
-                roundedUp(std::max(xy, kPerLargestOfRatio * largest) * kUp)};
+                roundedUp(std::max(xy, kPerLargestOfRatio * largest) * kMoreThanLost)};
   }
   setProduct();
   if (!(constant <= ratio->limit / 4))
     return "its coefficients or the rows' mean are too large for a bound";
-  limit = float(std::min(ratio->limit / 8 * kPerLargestOfRatio, 1e36) / kUp);
+  limit = float(std::min(ratio->limit / 8 * kPerLargestOfRatio, 1e36) / kMoreThanLost);
   // Squares of coordinates below the normal range lose up to 2^-149 each, before they are weighted.
   leastSquare = roundedUp(std::max(ratio->least, squares * 0x1p-118) * (1 + 0x1p-9));
   mostSquare = float(ratio->mostSquare * (1 - 0x1p-9));
@@ -137,7 +138,7 @@ std::string ProductForm::setRatio(BoundRatio bound, const std::vector<float> &sh
   const double ofMeans = ratio->means ? (form.dims + 32) * 0x1p-46 : 0;
   const double error = ratio->error + ratio->most * length + std::sqrt(ofQuery * ofRow) * 0x1p-38 +
                        ofMeans + flushed + 0x1p-80;
-  ratioError = roundedUp(error * kUp);
+  ratioError = roundedUp(error * kMoreThanLost);
   return ratioError <= 1 ? "" : "its coefficients or the rows' mean are too large for a bound";
 }
 

@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/engine/Reason.h"
 #include "engine/BoundNodes.h"
+#include "kernels/FormNodes.h"
 
 #include <algorithm>
 #include <array>
@@ -25,8 +26,7 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-/// More than doubles lose here.
-constexpr double kUp = 1 + 0x1p-30;
+using annudf_kernels::kMoreThanLost;
 
 float roundedUp(double value) {
   const auto rounded = float(value);
@@ -85,7 +85,7 @@ std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector
                        std::sqrt(ofQuery * ofRow) * sums * share + (ratio.dims + 16) * 0x1p-100;
   numbers.ratio.largest = ratio.largest / 2, numbers.ratio.most = ratio.limit / 2;
   numbers.ratio.least = ratio.least, numbers.ratio.mostSquare = ratio.mostSquare;
-  numbers.ratio.lengthError = std::sqrt(ofQuery * mostProduct) * sums * kUp;
+  numbers.ratio.lengthError = std::sqrt(ofQuery * mostProduct) * sums * kMoreThanLost;
   numbers.ratio.error = roundedUp(error * (1 + 0x1p-20));
   numbers.sign = float(ratio.sign);
   numbers.product = ratio.product;
