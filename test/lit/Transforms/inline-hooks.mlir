@@ -214,9 +214,11 @@ func.func @user() -> f32 attributes {frontend.metric = @named} {
 // A call may take its own result where nothing runs.
 // CHECK-LABEL: func.func @unreachable(
 // CHECK: ^bb1:
-// CHECK-DAG: %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
-// CHECK-DAG: arith.addf %[[NONE]], %[[NONE]]
-// CHECK: cf.br ^bb1
+// CHECK-COUNT-2: arith.constant 0.000000e+00 : f32
+// CHECK: %[[ACC:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: arith.addf %[[ACC]], %[[NONE]] : f32
+// CHECK-NEXT: cf.br ^bb1
 annudf.metric @same order(min) coarse(l2) elements(f32) {
   %s = annudf.capture "s" : !annudf.capture<f32>
   annudf.init {
