@@ -19,6 +19,7 @@ namespace {
 struct FoundRow {
   std::vector<uint32_t> words;
   int64_t list = -1; ///< -1: there is none.
+  int64_t place = 0; ///< In its list.
 };
 
 FoundRow rowOf(const RowStore &index, int64_t id) {
@@ -35,7 +36,7 @@ FoundRow rowOf(const RowStore &index, int64_t id) {
         for (int64_t w = 0; w < words; ++w)
           found.words.push_back(list.words[static_cast<size_t>(
               (row / kGroupRows * words + w) * kGroupRows + row % kGroupRows)]);
-        found.list = l;
+        found.list = l, found.place = row;
         return found;
       }
   }
@@ -58,9 +59,11 @@ std::string nanExample(const RowStore &index, const MetricView &metric,
                  stats.nanQuery * bytesOfRow(queries.element, queries.dims);
     query.rows = 1;
     const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
+    const int64_t number =
+        ofStore.bySlot() ? ofStore.firstSlots()[size_t(found.list)] + found.place : stats.nanRow;
     const Explanation told = explain(metric, ofStore.get(), query,
                                      {found.words.data(), 1, index.dims(), index.element()},
-                                     {stats.nanQuery, stats.nanRow, found.list});
+                                     {stats.nanQuery, number, found.list});
     if (std::isnan(told.distance))
       text += ": " + told.nanText();
   } catch (const Error &) {

@@ -10,7 +10,9 @@
 
 #include "annudf/Support/Error.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,29 @@ namespace {
 
 void set(std::vector<uint32_t> &words, int64_t id) {
   words[static_cast<size_t>(id / 32)] |= uint32_t(1) << (id % 32);
+}
+
+bool isSet(const std::vector<uint32_t> &words, int64_t id) {
+  return (words[static_cast<size_t>(id / 32)] >> (id % 32) & 1) != 0;
+}
+
+/// A bit stands for all rows of an id, so a filter keeps all of them or none.
+/// \param kept  the id of each row that it keeps.
+void refuseDifferentRows(const RowStore &index, const MetricView &filter,
+                         const std::vector<uint32_t> &words, std::vector<int64_t> kept) {
+  std::vector<int64_t> wanted;
+  for (const List &list : index.lists())
+    std::copy_if(list.ids.begin(), list.ids.begin() + list.size, std::back_inserter(wanted),
+                 [&](int64_t id) { return isSet(words, id); });
+  if (wanted.size() == kept.size())
+    return;
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(kept.begin(), kept.end());
+  kept.resize(wanted.size(), -1);
+  const int64_t id = *std::mismatch(wanted.begin(), wanted.end(), kept.begin()).first;
+  throw Error(ErrorKind::Usage, "filter '" + filter.artifact.manifest.name +
+                                    "' keeps a row with id " + std::to_string(id) +
+                                    " and leaves out another; give each row its own id");
 }
 
 } // namespace
@@ -65,9 +90,13 @@ RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &gi
   std::vector<int64_t> ids(rows);
   backend.search(index, filter, captures, query, static_cast<int>(index.size()),
                  {.progress = progress}, ids.data(), distances.data());
+  std::erase(ids, -1);
   for (const int64_t id : ids)
-    if (id >= 0)
-      set(words, id);
+    set(words, id);
+  // Columns are in host memory. Without them only ctx.list differs between rows of an id, and lists
+  // on a device are not fetched for that.
+  if (index.onHost())
+    refuseDifferentRows(index, filter, words, std::move(ids));
   return {std::move(words), bits};
 }
 
