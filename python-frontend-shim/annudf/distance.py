@@ -17,7 +17,7 @@ import numpy.typing as npt
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_rows
-from annudf._support.checks import dtype_name, renamed, shown
+from annudf._support.checks import dtype_name, refusal, renamed
 from annudf._support.options import MetricName
 from annudf.brute_force import ids_of, in_terms_of, one_list
 from annudf.common import Resources, check_resources
@@ -123,7 +123,7 @@ def _is_wide(dtype: npt.DTypeLike | None, out: object) -> bool:
     """Whether the result is to be float64."""
     name = "float32" if dtype is None else dtype_name(dtype, "dtype")
     if name not in ("float32", "float64"):
-        raise ArgumentError(f"dtype is {shown(dtype)}, it must be None, float32 or float64")
+        raise refusal("dtype", dtype, "None, float32 or float64")
     if name == "float64" and out is not None:
         raise ArgumentError("dtype is float64 and out is given, which is float32; leave one of them out")
     return name == "float64"

@@ -16,7 +16,7 @@ from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
-from annudf._support.checks import check_choice, check_int, check_number, shown
+from annudf._support.checks import check_choice, check_int, check_number, refusal, shown
 from annudf._support.options import COARSE_OF_METRIC
 from annudf._support.repr import of_whole
 from annudf.brute_force import without_self
@@ -424,9 +424,7 @@ def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metr
         name = getattr(metric, "__name__", type(metric).__name__)
         raise ArgumentError(f"metric is the function '{name}'; decorate it with @annudf.metric(...)")
     names = ", ".join(f"'{one}'" for one in known)
-    raise ArgumentError(
-        f"metric is {shown(metric)}, it must be one of {names}, or a function decorated with @annudf.metric(...)"
-    )
+    raise refusal("metric", metric, f"one of {names}, or a function decorated with @annudf.metric(...)")
 
 
 def _check_recall(recall: object) -> float | None:
@@ -434,7 +432,7 @@ def _check_recall(recall: object) -> float | None:
         return None
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
-        raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1, or None")
+        raise refusal("recall", recall, "above 0 and at most 1, or None")
     return wanted
 
 

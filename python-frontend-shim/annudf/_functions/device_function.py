@@ -23,7 +23,7 @@ from annudf._metric.arguments import check_device_backend
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
 from annudf._support import fork
-from annudf._support.checks import check_choice, shown
+from annudf._support.checks import check_choice, refusal, shown
 from annudf._support.options import DeviceBackend
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
@@ -389,8 +389,8 @@ def compile(
     if opt is not None and not opt:
         raise ArgumentError(f"opt is {shown(opt)}: code is always optimized; leave it out")
     _refuse("launch_bounds", launch_bounds, "they are for kernels, which are not compiled; leave them out")
-    if output not in _TARGETS:
-        raise ArgumentError(f"output is {shown(output)}, it must be one of {', '.join(map(repr, _TARGETS))}")
+    if not isinstance(output, str) or output not in _TARGETS:
+        raise refusal("output", output, f"one of {', '.join(map(repr, _TARGETS))}")
     if forceinline and output != "ltoir":
         raise ArgumentError(f"forceinline is {shown(forceinline)} and output is '{output}'; only 'ltoir' is inlined")
     backend = check_device_backend(device_backend)

@@ -18,7 +18,7 @@ from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._core import MAX_FIELDS, MAX_NAME
 from annudf._metric.captures import DeclaredCapture, DeclaredColumn, Value, check_name, in_one_axis, make_value
 from annudf._metric.extents import inferred
-from annudf._support.checks import check_bool, check_choice, dtype_name, is_number, shown
+from annudf._support.checks import check_bool, check_choice, dtype_name, is_number, refusal, shown
 from annudf._support.options import (
     ACCUMULATOR_WORDS,
     COARSE_OF_METRIC,
@@ -236,7 +236,7 @@ def check_accumulator_word(dtype: Any, what: str) -> AccumulatorWord:
 def check_start(initial: object, accumulator: AccumulatorWord, what: str = "initial") -> float | int:
     """What the accumulator starts with as a float or an int, whichever the accumulator is."""
     if not is_number(initial):
-        raise ArgumentError(f"{what} is {shown(initial)}, it must be a number")
+        raise refusal(what, initial, "a number")
     if accumulator == "i64" and isinstance(initial, (int, np.integer)):
         number_i = int(initial)  # A float would round it.
         if not -(2**63) <= number_i < 2**63:
@@ -289,7 +289,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
     elif isinstance(elements, Iterable):
         names = [dtype_name(cast(Any, one), "an entry of elements") for one in elements]
     else:
-        raise ArgumentError(f"elements is {shown(elements)}, it must be one or several dtypes")
+        raise refusal("elements", elements, "one or several dtypes")
     for name in names:
         if name not in VECTORS:
             raise DtypeError(f"elements has {name}, it may have {', '.join(VECTORS)}")

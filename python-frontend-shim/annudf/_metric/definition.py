@@ -29,10 +29,10 @@ from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._metric.identity import compiler_identity
 from annudf._metric.properties import Properties, proved_of, recorded_in
 from annudf._support import fork
-from annudf._support.checks import shown
+from annudf._support.checks import refusal, shown
 from annudf._support.log import logger
 from annudf._support.options import CaptureType, DeviceBackend, MetricOptions
-from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError, UnsupportedError
+from annudf.errors import CompileError, InputError, UnavailableError, UnsupportedError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -57,7 +57,7 @@ def parse_arch(arch: str | int) -> str:
     number = str(arch) if isinstance(arch, (str, np.integer)) else shown(arch)
     name = "sm_" + number.removeprefix("sm_").removeprefix("compute_")
     if name not in known:
-        raise ArgumentError(f"arch is {shown(arch)}, it must be one of {', '.join(known)}")
+        raise refusal("arch", arch, f"one of {', '.join(known)}")
     return name
 
 

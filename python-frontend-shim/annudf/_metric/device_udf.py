@@ -12,7 +12,7 @@ from annudf import _arrays
 from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
 from annudf._support import fork
-from annudf._support.checks import check_bool, check_int, shown
+from annudf._support.checks import check_bool, check_int, refusal, shown
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, DeviceError, UnavailableError
 
@@ -79,7 +79,7 @@ def _raw(capture: UDFCapture) -> _RawCapture:
     pointer = check_int(capture.pointer, f"pointer {of}", 0, 2**64 - 1)
     for name in ("name", "dtype"):
         if not isinstance(getattr(capture, name), str):
-            raise ArgumentError(f"{name} {of} is {shown(getattr(capture, name))}, it must be a str")
+            raise refusal(f"{name} {of}", getattr(capture, name), "a str")
     check_bool(capture.readonly, f"readonly {of}")
     return capture.name, capture.dtype, shape, strides, device, pointer, capture.readonly
 
@@ -292,7 +292,7 @@ def _attribute(udf: Any, name: str, kinds: type | tuple[type, ...]) -> Any:
     value = getattr(udf, name, None)
     if not isinstance(value, kinds):
         names = " or ".join(one.__name__ for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
-        raise ArgumentError(f"{name} of a device UDF is {shown(value)}, it must be {names}")
+        raise refusal(f"{name} of a device UDF", value, names)
     return value
 
 

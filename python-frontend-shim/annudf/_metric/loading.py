@@ -10,7 +10,7 @@ from typing import Any
 from annudf._metric.arguments import check_device_backend
 from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
 from annudf._metric.metric import Metric
-from annudf._support.checks import check_bool, check_path, printable, shown
+from annudf._support.checks import check_bool, check_path, printable, refusal
 from annudf._support.options import DeviceBackend
 from annudf.errors import ArgumentError, CaptureError
 
@@ -80,7 +80,7 @@ def load(
         definition = ArtifactDefinition(_core.Artifact.load(file), printable(file))
     if not isinstance(name, str):
         _refuse_capture(definition, "name", noun)
-        raise ArgumentError(f"name is {shown(name)}, it must be the name of a {noun}")
+        raise refusal("name", name, f"the name of a {noun}")
     if isinstance(definition, ArtifactDefinition) and definition.is_filter != (noun == "filter"):
         held, does, load = "metric", "is no filter", "load_metric"
         if definition.is_filter:

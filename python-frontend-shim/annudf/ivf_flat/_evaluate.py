@@ -19,7 +19,7 @@ from annudf._devices import transfer
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
 from annudf._metric.rows import for_queries, queries_bound
-from annudf._support.checks import check_int, check_number, shown
+from annudf._support.checks import check_int, check_number, refusal
 from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources
@@ -361,7 +361,7 @@ def tune_n_probes(
     k = check_k(k, index._core.size)
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
-        raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")
+        raise refusal("recall", recall, "above 0 and at most 1")
     return _recall_of(index, queries, metric, k, filter, resources, on_nan).fewest(wanted)[0]
 
 

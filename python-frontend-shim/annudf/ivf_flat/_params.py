@@ -15,7 +15,7 @@ from annudf._core import (
     MAX_LISTS,
 )
 from annudf._metric.builtin import check_index_metric
-from annudf._support.checks import check_bool, check_int, check_number, shown
+from annudf._support.checks import check_bool, check_int, check_number, refusal, shown
 from annudf._support.limits import MAX_SEED
 from annudf._support.options import IndexMetric
 from annudf._support.repr import of_whole
@@ -114,9 +114,7 @@ class IndexParams(Parameters):
         self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, MAX_KMEANS_N_ITERS)
         self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")
         if not 0 < self._fraction <= 1:
-            raise ArgumentError(
-                f"kmeans_trainset_fraction is {kmeans_trainset_fraction!r}, it must be above 0 and at most 1"
-            )
+            raise refusal("kmeans_trainset_fraction", kmeans_trainset_fraction, "above 0 and at most 1")
         self._adaptive = check_bool(adaptive_centers, "adaptive_centers")
         self._add_data = check_bool(add_data_on_build, "add_data_on_build")
         self._missing = check_bool(missing_values, "missing_values")

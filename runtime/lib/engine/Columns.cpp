@@ -18,6 +18,8 @@
 namespace annudf::runtime {
 namespace {
 
+constexpr int64_t kMostEntries = int64_t(1) << 40;
+
 std::optional<annudf_capture_element> elementOf(const std::string &dtype) {
   return dtype == "i1" ? std::nullopt
                        : parseSpelling<annudf_capture_element>(dtype == "b1" ? "i1" : dtype);
@@ -41,7 +43,7 @@ NewColumns::Values valuesOf(const std::string &name, const CaptureValue &given) 
            " axes; give one, with a value for each row");
   const int64_t rows = given.shape.front();
   const size_t size = bytesOf(*element);
-  if (rows < 0 || rows > (int64_t(1) << 40))
+  if (rows < 0 || rows > kMostEntries)
     refuse("it has " + std::to_string(rows) + " values; give one a row");
   if (!given.strides.empty() && given.strides.size() != 1)
     refuse("it has " + std::to_string(given.strides.size()) + " strides for one axis; give one");
@@ -96,6 +98,12 @@ ColumnArray byId(const RowStore &store, size_t c) {
   const size_t size = bytesOf(column.element);
   ColumnArray array;
   array.entries = std::max<int64_t>(store.rowExtent(), 1);
+  if (array.entries > kMostEntries)
+    throw Error(ErrorKind::Usage, "column '" + column.name +
+                                      "' of the index is read by id, and the largest id is " +
+                                      std::to_string(store.largestId()) +
+                                      "; give the rows smaller ids, or use their number only as "
+                                      "the index of columns");
   auto values = std::make_shared<std::vector<std::byte>>(size_t(array.entries) * size);
   std::vector<bool> seen(size_t(array.entries));
   for (uint32_t l = 0; l < store.nLists(); ++l) {

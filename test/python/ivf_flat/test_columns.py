@@ -294,6 +294,19 @@ def test_warnings_of_nan_explain_the_row(ids):
         found(index, rooted_age, 1)
 
 
+def test_ids_that_no_array_reaches():
+    params = ivf_flat.IndexParams(n_lists=1, add_data_on_build=False)
+    index = ivf_flat.build(params, vectors(2, 1))
+    ivf_flat.extend(index, vectors(2, 1), [2**63 - 1, 5], columns={"age": age_of(np.arange(2))})
+    assert sorted(found(index, in_update, 1, k=2, n_probes=1)[1][0]) == [5, 2**63 - 1]
+    with pytest.raises(annudf.ArgumentError) as told:
+        found(index, beside_the_id.bind(), 1, k=2, n_probes=1)
+    assert str(told.value) == (
+        "column 'age' of the index is read by id, and the largest id is 9223372036854775807; give the rows smaller ids, "
+        "or use their number only as the index of columns"
+    )
+
+
 def refusal(call):
     with pytest.raises(annudf.Error) as caught:
         call()

@@ -251,6 +251,10 @@ CHOICES = {
     "n_lists": lambda value: NearestNeighbors(n_lists=value).fit(ROWS),
     "shape": lambda value: common.device_ndarray.empty([value, 0]),
     "allow_non_finite": lambda value: annudf.metric(allow_non_finite=value)(lambda x, y, acc: acc + x * y),
+    "arch": lambda value: metrics.get("l1").artifact([value]),
+    "output": lambda value: annudf.compile(lambda v: v, "float32(float32)", output=value),
+    "kmeans_trainset_fraction": lambda value: ivf_flat.IndexParams(kmeans_trainset_fraction=value),
+    "recall": lambda value: NearestNeighbors(recall=value).fit(ROWS),
     "filename": lambda value: ivf_flat.save(value, ivf_flat.build(INDEX, ROWS)),
 }
 
