@@ -57,6 +57,7 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
+    runtime::checkNoColumns(bound);
     runtime::checkOwnRows(bound, rows.view.rows);
     const bool missing = artifact->value.manifest.missingValues;
     runtime::SearchStats cost;

@@ -8,6 +8,8 @@
 
 #include "HookFunctions.h"
 
+#include "annudf/Dialect/IR/HookCaller.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -75,24 +77,20 @@ Type typeOfArgument(CaptureType type) {
   return MemRefType::get(dynamic, memrefElementOf(type), layout);
 }
 
-/// The op that calls `hook`, whose names agree.
-Operation *callHook(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterface hook,
-                    ValueRange values, ArrayRef<Value> indices, ValueRange captures) {
-  const auto name = ("annudf.call_" + hook.getHookName()).str();
-  OperationState state(builder.getLoc(), name);
-  state.addTypes(hook.getHookBlock()->getTerminator()->getOperandTypes());
-  state.addOperands(values);
-  std::array<int32_t, kIndices + 2> segments = {static_cast<int32_t>(values.size())};
-  for (unsigned i = 0; i < kIndices; ++i)
-    if (indices[i]) {
-      state.addOperands(indices[i]);
-      segments[i + 1] = 1;
-    }
-  state.addOperands(captures);
-  segments.back() = static_cast<int32_t>(captures.size());
-  state.addAttribute("callee", FlatSymbolRefAttr::get(builder.getContext(), udf.getSymName()));
-  state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
-  return builder.create(state);
+SmallVector<Value> callHook(ImplicitLocOpBuilder &builder, const HookCaller &caller,
+                            Operation *hook, ValueRange values, const ScanPlace &at) {
+  if (isa<InitOp>(hook))
+    return caller.init(builder, at);
+  if (isa<UpdateOp>(hook))
+    return caller.update(builder, values.drop_back(2), values.drop_back().back(), values.back(),
+                         at);
+  if (isa<CombineOp>(hook))
+    return caller.combine(builder, values.take_front(values.size() / 2),
+                          values.drop_front(values.size() / 2), at);
+  if (isa<FinalizeOp>(hook))
+    return {caller.finalize(builder, values, at)};
+  assert(isa<KeepOp>(hook) && "a hook that kernels cannot call");
+  return {caller.keep(builder, at)};
 }
 
 void addFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterface hook) {
@@ -121,40 +119,29 @@ void addFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterf
   func::FuncOp function =
       makeFunction(builder, udf, hook.getHookName(), inputs,
                    hook.getHookBlock()->getTerminator()->getOperandTypes(), arguments);
-  ValueRange given = function.getArguments();
-  std::array<Value, kIndices> indices = {};
+  const ValueRange given = function.getArguments();
+  ScanPlace at;
+  Value *places[kIndices] = {};
+  places[static_cast<unsigned>(ScanIndex::Dim)] = &at.dim;
+  places[static_cast<unsigned>(ScanIndex::Dims)] = &at.dims;
+  places[static_cast<unsigned>(ScanIndex::Row)] = &at.row;
+  places[static_cast<unsigned>(ScanIndex::Query)] = &at.query;
+  places[static_cast<unsigned>(ScanIndex::List)] = &at.list;
   size_t next = values;
   for (unsigned i = 0; i < kIndices; ++i)
     if (reads[i])
-      indices[i] = arith::IndexCastOp::create(builder, builder.getIndexType(), given[next++]);
-  Operation *call =
-      callHook(builder, udf, hook, given.take_front(values), indices, given.drop_front(next));
-  func::ReturnOp::create(builder, call->getResults());
+      *places[i] = arith::IndexCastOp::create(builder, builder.getIndexType(), given[next++]);
+  const HookCaller caller(udf, given.drop_front(next));
+  func::ReturnOp::create(builder, callHook(builder, caller, hook, given.take_front(values), at));
 }
 
 /// A metric without the hook reports its accumulator as f32.
 void addDistance(ImplicitLocOpBuilder &builder, MetricOp metric) {
-  const Type f32 = builder.getF32Type();
   const Accumulator kind = metric.getAccumulatorKinds().front();
   func::FuncOp function = makeFunction(builder, metric, "finalize", metric.getAccumulatorTypes(),
-                                       f32, "acc: " + stringifyEnum(kind).str());
-  Value distance = function.getArgument(0);
-  switch (kind) {
-  case Accumulator::F32:
-  case Accumulator::Struct: // Has a finalize (rule H4).
-    break;
-  case Accumulator::F64:
-    distance = arith::TruncFOp::create(builder, f32, distance);
-    break;
-  case Accumulator::I32:
-  case Accumulator::I64:
-    distance = arith::SIToFPOp::create(builder, f32, distance);
-    break;
-  case Accumulator::U32:
-    distance = arith::UIToFPOp::create(builder, f32, distance);
-    break;
-  }
-  func::ReturnOp::create(builder, distance);
+                                       builder.getF32Type(), "acc: " + stringifyEnum(kind).str());
+  const HookCaller caller(metric, {});
+  func::ReturnOp::create(builder, caller.finalize(builder, function.getArguments(), {}));
 }
 
 } // namespace

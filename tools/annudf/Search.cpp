@@ -200,7 +200,7 @@ static void runSearch(SearchArguments arguments) {
     arguments.params.candidates = index.candidates(arguments.probes);
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
-  if (!arguments.base.empty() && !captures.hasColumns())
+  if (!arguments.base.empty())
     runtime::checkOwnRows(captures, index.size());
   double filterMs = 0;
   if (!arguments.filter.empty())

@@ -282,9 +282,9 @@ void checkNoColumns(const BoundCaptures &captures) {
 }
 
 void checkOwnRows(const BoundCaptures &captures, int64_t rows) {
-  checkNoColumns(captures);
   for (size_t i = 0; i < captures.size(); ++i)
-    if (hasExtent({captures.declared()[i]}, ExtentBound::Rows) && captures.shape(i)[0] > rows)
+    if (!captures.isColumn(i) && hasExtent({captures.declared()[i]}, ExtentBound::Rows) &&
+        captures.shape(i)[0] > rows)
       throw Error(ErrorKind::Usage,
                   boundText(captures, i) + ", the data set has " + std::to_string(rows) +
                       " rows; bind one entry a row, or search an index that was extended with "

@@ -235,8 +235,8 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
 /// \throws Error(Usage) naming the capture.
 void checkNoColumns(const BoundCaptures &captures);
 
-/// The same of captures for rows that come with the call, whose ids are their numbers: an array
-/// with more entries is of other rows. \throws Error(Usage) naming it and both lengths.
+/// Checks captures for rows that come with the call, whose ids are their numbers: an array with
+/// more entries is of other rows. \throws Error(Usage) naming it and both lengths.
 void checkOwnRows(const BoundCaptures &captures, int64_t rows);
 
 /// What captures of a search must be bound for.
