@@ -252,21 +252,28 @@ private:
 
   /// What was inlined has served its purpose, and other dialects' passes do not know it.
   void eraseUnused(Operation *module, const CallGraph &graph, ArrayRef<Operation *> udfs) {
-    llvm::DenseSet<Operation *> helpers;
-    auto eraseIfUnused = [&](Operation *symbol) {
-      if (!SymbolTable::symbolKnownUseEmpty(symbol, &module->getRegion(0)))
-        return;
-      symbol->erase();
-      ++numErased;
-    };
-    for (Operation *udf : udfs) {
-      helpers.insert_range(graph.reachableFrom(udf));
-      eraseIfUnused(udf);
+    llvm::DenseSet<Operation *> candidates(udfs.begin(), udfs.end());
+    for (Operation *udf : udfs) // A helper keeps rule F1, so nobody outside calls it.
+      candidates.insert_range(graph.reachableFrom(udf));
+    llvm::DenseMap<StringAttr, Operation *> byName;
+    for (Operation *candidate : candidates)
+      byName[SymbolTable::getSymbolName(candidate)] = candidate;
+    SmallVector<Operation *> users; // What stays, once each.
+    for (Operation &op : module->getRegion(0).getOps())
+      if (!candidates.contains(&op))
+        users.push_back(&op);
+    while (!users.empty()) {
+      const auto uses = SymbolTable::getSymbolUses(users.pop_back_val());
+      if (!uses)
+        return; // An op that MLIR does not know may name anything.
+      for (const SymbolTable::SymbolUse &use : *uses)
+        if (Operation *used = byName.lookup(use.getSymbolRef().getRootReference()))
+          if (candidates.erase(used))
+            users.push_back(used);
     }
-    // Callers before callees. A helper keeps rule F1, so nobody outside calls it.
-    for (func::FuncOp helper : llvm::reverse(graph.order()))
-      if (helpers.contains(helper))
-        eraseIfUnused(helper);
+    for (Operation *unused : candidates)
+      unused->erase();
+    numErased += candidates.size();
   }
 };
 
