@@ -82,9 +82,10 @@ static void limitMemory() {
 #endif
 }
 
-/// In the child: writes the module as text, or what is wrong.
+/// In the child: writes the module as text, or what is wrong. It knows the dialects of `parent`.
 /// Exceptions end in std::terminate: the caller's handlers are for the parent only.
-[[noreturn]] static void readBytecodeAndExit(StringRef bytes, int output) noexcept {
+[[noreturn]] static void readBytecodeAndExit(StringRef bytes, MLIRContext &parent,
+                                             int output) noexcept {
   // A crash is expected: it leaves no core and no words.
   for (int number : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTERM, SIGINT, SIGPIPE})
     signal(number, SIG_DFL);
@@ -95,7 +96,8 @@ static void limitMemory() {
   if (output == STDERR_FILENO) // the caller had closed it
     output = fcntl(output, F_DUPFD, STDERR_FILENO + 1);
   close(STDERR_FILENO);
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+  MLIRContext context(parent.getDialectRegistry(), MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(parent.allowsUnregisteredDialects());
   context.loadDialect<AnnudfDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
                       scf::SCFDialect>();
   std::string message;
@@ -162,8 +164,8 @@ static Answer awaitReply(int input, std::chrono::seconds time, std::string &text
 
 /// What a child says of `bytes` within the time, its words in `text`. None where no child could be
 /// started, with errno.
-static std::optional<Answer> askChild(StringRef bytes, std::chrono::seconds time,
-                                      std::string &text) {
+static std::optional<Answer> askChild(StringRef bytes, MLIRContext &context,
+                                      std::chrono::seconds time, std::string &text) {
   // The fork waits for other users of a compiler, who may be here too.
   const annudf::CompilerPause pause;
   int ends[2];
@@ -178,7 +180,7 @@ static std::optional<Answer> askChild(StringRef bytes, std::chrono::seconds time
     child = fork();
     if (child == 0) {
       close(ends[0]);
-      readBytecodeAndExit(bytes, ends[1]);
+      readBytecodeAndExit(bytes, context, ends[1]);
     }
     whyNot = errno;
     close(ends[1]);
@@ -206,7 +208,8 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
   // A lock of MLIR's that another thread held at the fork, as where types are first registered,
   // stays locked in the child, which then waits for ever; the next one hardly meets it too.
   for (int seconds : {1, 2, kBytecodeSeconds - 3}) {
-    std::optional<Answer> said = askChild(bytes, std::chrono::seconds(seconds), text);
+    std::optional<Answer> said =
+        askChild(bytes, *location.getContext(), std::chrono::seconds(seconds), text);
     if (!said) {
       emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(errno);
       return "";

@@ -5,6 +5,8 @@
 // RUN: not annudf-opt %s --allow-unregistered-dialect --annudf-verify-abi=artifact 2>&1 | FileCheck %s --check-prefix=ARTIFACT
 // RUN: not annudf-opt %s --allow-unregistered-dialect --annudf-to-host=metric=weighted 2>&1 | FileCheck %s --check-prefix=ARTIFACT
 // RUN: not annudf-opt %s --allow-unregistered-dialect --annudf-lower-to-nvvm=metric=weighted 2>&1 | FileCheck %s --check-prefix=ARTIFACT
+// RUN: annudf-opt %s --allow-unregistered-dialect > %t.text
+// RUN: annudf-opt %s --allow-unregistered-dialect --emit-bytecode | annudf-opt --allow-unregistered-dialect | diff %t.text -
 
 // What an artifact holds is as strict as ever, and a lowering asks again.
 // ARTIFACT: error: 'builtin.module' op [T1] carries attribute 'gpu.container_module'
