@@ -102,6 +102,7 @@ class KernelCell {
 public:
   static constexpr int64_t kRows = 300, kQueries = 11;
   static constexpr unsigned kQueriesOfABlock = 8, kParts = 4; // A part has no rows.
+  static constexpr int64_t kManyParts = 300, kMerged = 2;     // Some for each of 128 threads.
 
   KernelCell(const Kernel &kernel, const runtime::Metric &metric, int dims)
       : kernel(kernel), metric(metric), dims(dims), rows(makeVectors(kRows, 1)),
@@ -118,6 +119,9 @@ public:
     engine.distances(index, metric, captures, queries.view(), {}, all.data());
     checkAll(launch, all);
     checkNearest(launch, ids, distances);
+    std::vector<int64_t> allIds(all.size());
+    engine.search(index, metric, captures, queries.view(), kRows, {}, allIds.data(), all.data());
+    checkMerge(launch, allIds, all);
   }
 
 private:
@@ -134,10 +138,36 @@ private:
     arrays.push_back(blank<float>({kQueries, kParts, kernel.k}));
     arrays.push_back(blank<int64_t>({kQueries, kParts, kernel.k}));
     run(launch, "k_nearest", kParts, blocksOfQueries(), arrays);
-    std::vector<KernelArray> merged = {arrays.end()[-2], arrays.end()[-1],
-                                       blank<float>({kQueries, kernel.k}),
-                                       blank<int64_t>({kQueries, kernel.k})};
-    run(launch, "k_nearest_merge", kQueries, 1, merged);
+    expectMerged(launch, arrays.end()[-2], arrays.end()[-1], ids, distances);
+  }
+
+  /// Merges lists of which the last holds the best rows, the one before it the next ones, and so
+  /// on.
+  void checkMerge(const Launch &launch, const std::vector<int64_t> &ids,
+                  const std::vector<float> &distances) {
+    const int64_t k = kernel.k, size = kManyParts * k;
+    const float worst = metric.artifact.manifest.order == ANNUDF_ORDER_MAX ? -INFINITY : INFINITY;
+    std::vector<float> listDistances(size_t(kMerged * size), worst), bestDistances;
+    std::vector<int64_t> listIds(listDistances.size(), -1), bestIds;
+    for (int64_t query = 0; query < kMerged; ++query)
+      for (int64_t rank = 0; rank < std::min(kRows, size); ++rank) {
+        const int64_t list = kManyParts - 1 - rank / k, from = query * kRows + rank;
+        const auto to = size_t(query * size + list * k + rank % k);
+        listDistances[to] = distances[size_t(from)], listIds[to] = ids[size_t(from)];
+        if (rank < k)
+          bestDistances.push_back(distances[size_t(from)]), bestIds.push_back(ids[size_t(from)]);
+      }
+    expectMerged(launch, KernelArray::of({kMerged, kManyParts, k}, listDistances),
+                 KernelArray::of({kMerged, kManyParts, k}, listIds), bestIds, bestDistances);
+  }
+
+  void expectMerged(const Launch &launch, const KernelArray &listDistances,
+                    const KernelArray &listIds, const std::vector<int64_t> &ids,
+                    const std::vector<float> &distances) {
+    const int64_t count = listIds.shape[0];
+    std::vector<KernelArray> merged = {listDistances, listIds, blank<float>({count, kernel.k}),
+                                       blank<int64_t>({count, kernel.k})};
+    run(launch, "k_nearest_merge", unsigned(count), 1, merged);
     expectEqual(distances, merged[2].as<float>(), kernel.k);
     EXPECT_EQ(ids, merged[3].as<int64_t>());
   }

@@ -163,7 +163,6 @@ protected:
     }
   }
   Value output(unsigned i) { return kernel.getArgument(2 + captures.size() + i); }
-  Value workgroup(unsigned i) { return kernel.getWorkgroupAttributions()[2 + i]; }
 
   using Use = llvm::function_ref<void(Value row, Value isRow, ArrayRef<Value> distances)>;
   /// \param use  gets the thread's row of each tile, whether there is such a row, and its distance
@@ -357,37 +356,44 @@ private:
   Value oneIf(Value condition) {
     return arith::SelectOp::create(*this, condition, index(1), index(0));
   }
+  Value countOf(Value query) {
+    return arith::IndexCastUIOp::create(*this, getIndexType(), load(counts, query));
+  }
 
+  /// Workgroup memory for the lists of `count` queries.
+  SmallVector<Type> listMemory(int64_t count) {
+    return {shared({count, k}, getF32Type()), shared({count, k}, getI64Type()),
+            shared({count, kThreads}, getF32Type()), shared({count, kThreads}, getI64Type()),
+            shared({count}, getI32Type())};
+  }
+  /// Fills the best with none. A barrier has to follow.
+  void beginLists(ArrayRef<BlockArgument> memory, int64_t count) {
+    held = count;
+    best = {memory[0], memory[1]};
+    found = {memory[2], memory[3]};
+    counts = memory[4];
+    const APFloat worst = APFloat::getInf(APFloat::IEEEsingle(), metric.getOrder() == Order::Max);
+    const Candidate none = {constant(getFloatAttr(getF32Type(), worst)),
+                            constant(getI64IntegerAttr(-1))};
+    zero = constant(getI32IntegerAttr(0));
+    isCounter = isLess(thread, index(held));
+    forEntries([&](Value query, Value j) { write(none, best, {query, j}); });
+    when(isCounter, [&] { store(zero, counts, thread); });
+  }
   void forEntries(llvm::function_ref<void(Value query, Value j)> body) {
-    loop(thread, index(kQueries * k), index(kThreads),
+    loop(thread, index(held * k), index(kThreads),
          [&](Value i) { body(div(i, index(k)), rem(i, index(k))); });
   }
 
   void writeScan(StringRef name, TypeRange outputs) {
-    beginScan(name, outputs,
-              {shared({kQueries, k}, getF32Type()), shared({kQueries, k}, getI64Type()),
-               shared({kQueries, kThreads}, getF32Type()),
-               shared({kQueries, kThreads}, getI64Type()), shared({kQueries}, getI32Type())});
-    const List best = {workgroup(0), workgroup(1)}, found = {workgroup(2), workgroup(3)};
-    Value counts = workgroup(4), zero = constant(getI32IntegerAttr(0));
-    const APFloat worst = APFloat::getInf(APFloat::IEEEsingle(), metric.getOrder() == Order::Max);
-    const Candidate none = {constant(getFloatAttr(getF32Type(), worst)),
-                            constant(getI64IntegerAttr(-1))};
-    Value isCounter = isLess(thread, index(kQueries));
-    forEntries([&](Value query, Value j) { write(none, best, {query, j}); });
-    when(isCounter, [&] { store(zero, counts, thread); });
+    beginScan(name, outputs, listMemory(kQueries));
+    beginLists(kernel.getWorkgroupAttributions().drop_front(2), kQueries);
     forRows([&](Value row, Value isRow, ArrayRef<Value> distances) {
       Value id = arith::IndexCastOp::create(*this, getI64Type(), row);
       for (auto [i, isQuery, distance] : llvm::enumerate(areQueries, distances))
-        collect({distance, id}, both(isRow, isQuery), index(static_cast<int64_t>(i)), best, found,
-                counts);
+        collect({distance, id}, both(isRow, isQuery), index(static_cast<int64_t>(i)));
       barrier();
-      loop(index(0), index(kQueries), index(1), [&](Value query) {
-        Value count = arith::IndexCastUIOp::create(*this, getIndexType(), load(counts, query));
-        when(isLess(index(0), count), [&] { insert(query, count, best, found); });
-      });
-      barrier(); // Counts are read no more, and are 0 before the barriers of the next tile.
-      when(isCounter, [&] { store(zero, counts, thread); });
+      insertFound();
     });
     forEntries([&](Value i, Value j) {
       Value query = add(firstQuery, i);
@@ -398,8 +404,7 @@ private:
   }
 
   /// Appends what is better than the k-th best so far to the candidates of a query.
-  void collect(const Candidate &candidate, Value isPair, Value query, const List &best,
-               const List &found, Value counts) {
+  void collect(const Candidate &candidate, Value isPair, Value query) {
     Value isBetter = isBefore(candidate, read(best, {query, index(k - 1)}));
     when(both(isPair, isBetter), [&] {
       Value one = constant(getI32IntegerAttr(1));
@@ -409,9 +414,19 @@ private:
     });
   }
 
+  /// Joins the candidates of all queries to their lists. A barrier has to precede the next ones.
+  void insertFound() {
+    loop(index(0), index(held), index(1), [&](Value query) {
+      Value count = countOf(query);
+      when(isLess(index(0), count), [&] { insert(query, count); });
+    });
+    barrier(); // Counts are read no more.
+    when(isCounter, [&] { store(zero, counts, thread); });
+  }
+
   /// Joins the candidates of a query to its sorted list. Each thread moves an entry of the list and
   /// a candidate to the places that they have among all.
-  void insert(Value query, Value count, const List &best, const List &found) {
+  void insert(Value query, Value count) {
     const Candidate entry = read(best, {query, min(thread, index(k - 1))});
     const Candidate candidate = read(found, {query, min(thread, sub(count, index(1)))});
     const SmallVector<Value> amongFound =
@@ -434,49 +449,41 @@ private:
     move(candidate, count, amongAll[0]);
   }
 
-  /// The place of an entry among the sorted lists of all parts, or k if it is none of the first k.
-  /// Counts the entries of each list that are before it, up to the first that is not.
-  Value placeAmong(const List &lists, Value query, Value parts, const Candidate &own, Value entry) {
-    const SmallVector<Type> types(3, getIndexType());
-    auto loop = scf::WhileOp::create(
-        *this, types, SmallVector<Value>(3, index(0)), [](OpBuilder &, Location, ValueRange) {},
-        [](OpBuilder &, Location, ValueRange) {});
-    const InsertionGuard guard(*this);
-    const ValueRange before = loop.getBeforeArguments(), after = loop.getAfterArguments();
-    setInsertionPointToStart(loop.getBeforeBody());
-    Value more = both(isLess(before[0], parts), isLess(before[2], index(k)));
-    scf::ConditionOp::create(*this, more, before);
-    setInsertionPointToStart(loop.getAfterBody());
-    Value list = after[0], i = after[1], next = add(i, index(1));
-    const Candidate other = read(lists, {query, list, i});
-    // Entries without a row have the order of their places: no two go to the same.
-    Value same = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, other.id, own.id);
-    Value isEarlier = isLess(add(mul(list, index(k)), i), entry);
-    Value counts = either(isBefore(other, own), both(same, isEarlier));
-    Value stays = both(counts, isLess(next, index(k)));
-    Value nextList = arith::SelectOp::create(*this, stays, list, add(list, index(1)));
-    Value nextEntry = arith::SelectOp::create(*this, stays, next, index(0));
-    scf::YieldOp::create(*this, ValueRange{nextList, nextEntry, add(after[2], oneIf(counts))});
-    return loop.getResult(2);
-  }
-
-  /// Each candidate of all parts goes to the place that it has among them, if it is one of k.
+  /// A block reads the first entries of all lists of a query, then the second ones, and so on. The
+  /// lists are sorted: if one entry of each in turn is not among the k best, none behind it is.
   void writeMerge(StringRef name, TypeRange arguments) {
-    begin(name, arguments, {});
+    begin(name, arguments, listMemory(1));
     const List lists = {kernel.getArgument(0), kernel.getArgument(1)};
     const List results = {kernel.getArgument(2), kernel.getArgument(3)};
     thread = gpu::ThreadIdOp::create(*this, gpu::Dimension::x);
     Value query = gpu::BlockIdOp::create(*this, gpu::Dimension::x);
-    Value parts = dim(lists.distances, 1);
-    loop(thread, mul(parts, index(k)), index(kThreads), [&](Value entry) {
-      const Candidate own = read(lists, {query, div(entry, index(k)), rem(entry, index(k))});
-      Value place = placeAmong(lists, query, parts, own, entry);
-      when(isLess(place, index(k)), [&] { write(own, results, {query, place}); });
-    });
+    Value parts = dim(lists.distances, 1), all = mul(parts, index(k));
+    beginLists(kernel.getWorkgroupAttributions(), 1);
+    auto more = [&](OpBuilder &, Location, ValueRange carried) {
+      scf::ConditionOp::create(*this, isLess(carried[0], min(carried[1], all)), carried);
+    };
+    auto tile = [&](OpBuilder &, Location, ValueRange carried) {
+      Value entry = add(carried[0], thread), next = add(carried[0], index(kThreads));
+      Value list = rem(entry, parts), j = min(div(entry, parts), index(k - 1));
+      const Candidate candidate = read(lists, {query, list, j});
+      barrier(); // The list and the count are written.
+      collect(candidate, isLess(entry, all), index(0));
+      barrier();
+      Value isAny = isLess(index(0), countOf(index(0)));
+      insertFound();
+      Value end = arith::SelectOp::create(*this, isAny, add(next, parts), carried[1]);
+      scf::YieldOp::create(*this, ValueRange{next, end});
+    };
+    const SmallVector<Type> types(2, getIndexType());
+    scf::WhileOp::create(*this, types, ValueRange{index(0), parts}, more, tile);
+    forEntries([&](Value, Value j) { write(read(best, {index(0), j}), results, {query, j}); });
     end();
   }
 
   const int64_t k;
+  int64_t held = 0; ///< Queries that the block has lists of.
+  List best, found; ///< The best so far, sorted, and candidates that may be among them.
+  Value counts, zero, isCounter; ///< How many candidates each query has; a thread resets it.
 };
 
 } // namespace

@@ -96,7 +96,14 @@ annudf.metric @other order(min) coarse(l2) elements(f32) {
 // NEAREST: memref.atomic_rmw addi
 // NEAREST: memref.store %{{.*}}, %[[DISTANCES]]
 // NEAREST: memref.store %{{.*}}, %[[IDS]]
-// NEAREST: gpu.func @nearest_merge(%{{.*}}: memref<?x?x5xf32>, %{{.*}}: memref<?x?x5xi64>, %{{.*}}: memref<?x5xf32>, %{{.*}}: memref<?x5xi64>) kernel
+// NEAREST: gpu.func @nearest_merge(%{{.*}}: memref<?x?x5xf32>, %{{.*}}: memref<?x?x5xi64>, %[[MERGED:.*]]: memref<?x5xf32>, %[[MERGEDIDS:.*]]: memref<?x5xi64>)
+// NEAREST-SAME: workgroup(%{{.*}} : memref<1x5xf32, #gpu.address_space<workgroup>>
+// NEAREST: scf.while
+// NEAREST: scf.condition
+// NEAREST: gpu.barrier
+// NEAREST: memref.atomic_rmw addi
+// NEAREST: memref.store %{{.*}}, %[[MERGED]]
+// NEAREST: memref.store %{{.*}}, %[[MERGEDIDS]]
 
 // INLINED: gpu.module
 // INLINED-NOT: annudf.
