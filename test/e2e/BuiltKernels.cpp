@@ -30,7 +30,7 @@ using namespace annudf::runtime::cuda;
 namespace {
 
 constexpr unsigned kThreads = 128;
-constexpr unsigned kBlocksOfAProcessor = 7; ///< Of k_nearest for k 10, by its workgroup memory.
+constexpr unsigned kBlocksOfAProcessor = 7; ///< As many as run at once.
 
 /// An array with a copy on the device, which is copied back at the end.
 class OnDevice {
