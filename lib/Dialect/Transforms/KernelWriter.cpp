@@ -13,14 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelWriter.h"
+#include "KernelOps.h"
 
 #include "annudf/Dialect/IR/HookCaller.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -32,87 +27,6 @@ constexpr int64_t kThreads = kMaxNeighbors; ///< A block has them, and a tile as
 constexpr int64_t kQueries = 8;             ///< A block computes them together.
 constexpr int64_t kChunkBytes = 128;
 constexpr int64_t kLoadsAhead = 8; ///< Loads that a thread begins before it waits for one.
-
-/// The ops that kernels are written in.
-class KernelOps : public ImplicitLocOpBuilder {
-public:
-  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
-
-protected:
-  /// A constant at the top of the kernel, made once.
-  Value index(int64_t value) {
-    Value &made = constants[value];
-    if (!made) {
-      const InsertionGuard guard(*this);
-      setInsertionPointToStart(&kernel.getBody().front());
-      if (constants.size() > 1)
-        setInsertionPointAfter(lastConstant);
-      made = arith::ConstantIndexOp::create(*this, value);
-      lastConstant = made.getDefiningOp();
-    }
-    return made;
-  }
-  Value add(Value a, Value b) { return arith::AddIOp::create(*this, a, b); }
-  Value sub(Value a, Value b) { return arith::SubIOp::create(*this, a, b); }
-  Value mul(Value a, Value b) { return arith::MulIOp::create(*this, a, b); }
-  Value div(Value a, Value b) { return arith::DivUIOp::create(*this, a, b); }
-  Value rem(Value a, Value b) { return arith::RemUIOp::create(*this, a, b); }
-  Value min(Value a, Value b) { return arith::MinUIOp::create(*this, a, b); }
-  Value isLess(Value a, Value b) {
-    return arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, a, b);
-  }
-  Value both(Value a, Value b) { return arith::AndIOp::create(*this, a, b); }
-  Value either(Value a, Value b) { return arith::OrIOp::create(*this, a, b); }
-  Value dim(Value memref, int64_t axis) {
-    return memref::DimOp::create(*this, memref, index(axis));
-  }
-  Value load(Value memref, ValueRange at) { return memref::LoadOp::create(*this, memref, at); }
-  void store(Value value, Value memref, ValueRange at) {
-    memref::StoreOp::create(*this, value, memref, at);
-  }
-  void barrier() { gpu::BarrierOp::create(*this); }
-
-  using Step = llvm::function_ref<SmallVector<Value>(Value i, ValueRange carried)>;
-  SmallVector<Value> fold(Value from, Value to, Value step, ValueRange first, Step body) {
-    auto loop = scf::ForOp::create(*this, from, to, step, first,
-                                   [](OpBuilder &, Location, Value, ValueRange) {});
-    const InsertionGuard guard(*this);
-    setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(*this, body(loop.getInductionVar(), loop.getRegionIterArgs()));
-    return loop.getResults();
-  }
-  void loop(Value from, Value to, Value step, llvm::function_ref<void(Value i)> body) {
-    fold(from, to, step, {}, [&](Value i, ValueRange) {
-      body(i);
-      return SmallVector<Value>();
-    });
-  }
-  void when(Value condition, llvm::function_ref<void()> body) {
-    auto branch = scf::IfOp::create(*this, condition, /*withElseRegion=*/false);
-    const InsertionGuard guard(*this);
-    setInsertionPointToStart(branch.thenBlock());
-    body();
-  }
-
-  gpu::GPUFuncOp kernel;
-
-  /// Begins a kernel with `workgroup` memory that the block shares.
-  void begin(StringRef name, TypeRange arguments, TypeRange workgroup) {
-    kernel = gpu::GPUFuncOp::create(*this, name, getFunctionType(arguments, {}), workgroup);
-    kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), getUnitAttr());
-    kernel.setKnownBlockSizeAttr(getDenseI32ArrayAttr({kThreads, 1, 1}));
-    setInsertionPointToStart(&kernel.getBody().front());
-    constants.clear();
-  }
-  void end() {
-    gpu::ReturnOp::create(*this);
-    setInsertionPointAfter(kernel);
-  }
-
-private:
-  llvm::DenseMap<int64_t, Value> constants;
-  Operation *lastConstant = nullptr;
-};
 
 /// What both kernels do: the distances of rows.
 class DistanceKernel : public KernelOps {
@@ -140,7 +54,7 @@ protected:
     SmallVector<Type> memory = {shared({kThreads, chunk + 1}, compute),
                                 shared({chunk, kQueries}, compute)};
     llvm::append_range(memory, workgroup);
-    begin(name, arguments, memory);
+    begin(name, kThreads, arguments, memory);
     queries = kernel.getArgument(0);
     rows = kernel.getArgument(1);
     captures = SmallVector<Value>(kernel.getArguments().slice(2, captureTypes.size()));
@@ -452,7 +366,7 @@ private:
   /// A block reads the first entries of all lists of a query, then the second ones, and so on. The
   /// lists are sorted: if one entry of each in turn is not among the k best, none behind it is.
   void writeMerge(StringRef name, TypeRange arguments) {
-    begin(name, arguments, listMemory(1));
+    begin(name, kThreads, arguments, listMemory(1));
     const List lists = {kernel.getArgument(0), kernel.getArgument(1)};
     const List results = {kernel.getArgument(2), kernel.getArgument(3)};
     thread = gpu::ThreadIdOp::create(*this, gpu::Dimension::x);

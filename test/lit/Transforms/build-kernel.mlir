@@ -62,7 +62,7 @@ annudf.metric @other order(min) coarse(l2) elements(f32) {
 // ALL-NEXT: func.func private @squared
 // ALL: annudf.metric @weighted
 // ALL: gpu.func @all_distances(%[[QUERIES:.*]]: memref<?x48xi8>, %[[ROWS:.*]]: memref<?x48xi8>, %[[W:.*]]: memref<?x?xi16>, %[[TABLE:.*]]: memref<4xbf16>, %[[SCALE:.*]]: f32, %[[OUT:.*]]: memref<?x?xf32>)
-// ALL-SAME: workgroup(%[[ROWTILE:.*]] : memref<128x17xf64, #gpu.address_space<workgroup>>, %[[QUERYTILE:.*]] : memref<16x8xf64, #gpu.address_space<workgroup>>)
+// ALL-SAME: workgroup(%[[ROWTILE:.*]] : memref<128x17xf64, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[QUERYTILE:.*]] : memref<16x8xf64, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // ALL-SAME: kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
 // ALL: %[[COUNT:.*]] = memref.dim %[[ROWS]], %c0
 // ALL: %[[DIMS:.*]] = memref.dim %[[ROWS]], %c1
