@@ -29,14 +29,14 @@ bool isSet(const std::vector<uint32_t> &words, int64_t id) {
   return (words[static_cast<size_t>(id / 32)] >> (id % 32) & 1) != 0;
 }
 
-/// A bit stands for all rows of an id, so a filter keeps all of them or none.
+/// A bit stands for all rows of an id, so a filter of columns keeps all of them or none.
 /// \param kept  the id of each row that it keeps.
 void refuseDifferentRows(const RowStore &index, const MetricView &filter,
                          const std::vector<uint32_t> &words, std::vector<int64_t> kept) {
   std::vector<int64_t> wanted;
-  for (const List &list : index.lists())
-    std::copy_if(list.ids.begin(), list.ids.begin() + list.size, std::back_inserter(wanted),
-                 [&](int64_t id) { return isSet(words, id); });
+  for (uint32_t list = 0; list < index.nLists(); ++list)
+    std::ranges::copy_if(index.idsOf(list).first(size_t(index.listSize(list))),
+                         std::back_inserter(wanted), [&](int64_t id) { return isSet(words, id); });
   if (wanted.size() == kept.size())
     return;
   std::sort(wanted.begin(), wanted.end());
@@ -93,9 +93,7 @@ RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &gi
   std::erase(ids, -1);
   for (const int64_t id : ids)
     set(words, id);
-  // Columns are in host memory. Without them only ctx.list differs between rows of an id, and lists
-  // on a device are not fetched for that.
-  if (index.onHost())
+  if (captures.hasColumns())
     refuseDifferentRows(index, filter, words, std::move(ids));
   return {std::move(words), bits};
 }

@@ -148,6 +148,11 @@ def test_lists_stay_on_their_device():
     assert there._core.device == 0
     compare(there, "cuda")
     assert there._core.device == 0
+    one = ids[200:201]
+    again = {"age": age_of(one), "group": np.where(group_of(one) <= 3, 6, 0).astype(np.int16)}
+    ivf_flat.extend(there, vectors(1, 4), one, gpu, allow_repeated_ids=True, columns=again)
+    with pytest.raises(annudf.ArgumentError, match=r"^filter 'few' keeps a row with id "):
+        found(there, in_update, 9, filter=few, device="cuda")
 
 
 FAMILIES = {
