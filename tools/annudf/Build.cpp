@@ -79,6 +79,7 @@ static void runBuild(BuildArguments arguments) {
   if (arguments.bits)
     base = asBits(std::move(base), arguments.base);
   std::vector<runtime::Column> declared;
+  declared.reserve(columns.values.size());
   for (const runtime::NewColumns::Values &one : columns.values)
     declared.push_back(one.column);
   runtime::checkColumns(declared, columns, base.rows);

@@ -30,7 +30,7 @@ runtime::BoundCaptures tool::bind(const runtime::Metric &metric,
 }
 
 runtime::NewColumns tool::readColumns(const std::vector<std::string> &pairs) {
-  const auto arrays = readCaptures(pairs, "--column"); // The views are of its memory.
+  const auto arrays = readCaptures(pairs, "--column", "NAME=FILE"); // The views are of its memory.
   return runtime::newColumns(viewsOf(arrays));
 }
 

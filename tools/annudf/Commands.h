@@ -101,9 +101,10 @@ std::string metricNames();
 /// built-in metric can be named ./l2.
 runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compileMs);
 
-/// Values of `pairs`, NAME=FILE or NAME=NUMBER, as they are given to `option`.
-std::map<std::string, runtime::NumericArray> readCaptures(const std::vector<std::string> &pairs,
-                                                          const char *option);
+/// Values of `pairs`, in this `form`, as they are given to `option`.
+std::map<std::string, runtime::NumericArray>
+readCaptures(const std::vector<std::string> &pairs, const char *option,
+             const char *form = "NAME=FILE or NAME=NUMBER");
 
 /// Captures of a metric; arrays of rows without a value are columns of the index.
 /// \throws Error naming the capture.

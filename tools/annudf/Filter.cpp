@@ -22,12 +22,12 @@ using namespace annudf::tool;
 }
 
 std::map<std::string, runtime::NumericArray>
-tool::readCaptures(const std::vector<std::string> &pairs, const char *option) {
+tool::readCaptures(const std::vector<std::string> &pairs, const char *option, const char *form) {
   std::map<std::string, runtime::NumericArray> values;
   for (const std::string &pair : pairs) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
-      refuse(option, pair, "expected NAME=FILE or NAME=NUMBER");
+      refuse(option, pair, std::string("expected ") + form);
     const std::string name = pair.substr(0, equals);
     if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
       refuse(option, pair, name + " is given twice");

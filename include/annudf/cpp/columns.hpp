@@ -56,6 +56,12 @@ inline void add_columns(index &to, std::span<const capture_value> added, const r
                                             list.data(), list.size()));
 }
 
+/// The same of columns that are written in the call: add_columns(index, {{"age", ages}}).
+inline void add_columns(index &to, std::initializer_list<capture_value> added,
+                        const row_ids &ids = {}, const backend &of = {}) {
+  add_columns(to, std::span<const capture_value>(added.begin(), added.size()), ids, of);
+}
+
 namespace impl {
 inline void extended_with(index &to, annudf_backend *on, const annudf_vectors &rows,
                           std::span<const capture_value> columns, const row_ids &ids,

@@ -246,6 +246,12 @@ def _in_words(error: Exception, text: str) -> str:
         kinds = " and ".join(sorted(kind.rstrip(",").removeprefix("annudf.") for kind in (found[1], found[2])))
         what = "an expression" if name.startswith("$") else f"'{name}'"
         return f"{what} would have two types, {kinds}, on different paths; convert one"
+    if found := re.search(
+        r"No implementation of function .*?annudf\.capture<([^,]+), [^,]+, \(([^)]*)\)>", text, re.DOTALL
+    ):
+        name, extents = found[1], re.findall(r"'(\w+)'|\d+", found[2])
+        example = ", ".join(f"ctx.{extent}" if extent else "0" for extent in extents)
+        return f"ctx.{name} is an array and no number; read one entry, ctx.{name}[{example}]"
     if "Type of variable '" in text:
         return "this has no value that a metric can compute with; use numbers"
     if isinstance(error, Refused):

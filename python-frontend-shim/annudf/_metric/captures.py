@@ -268,6 +268,8 @@ def _conversion_hint(name: str, value: object, given: Value, declared: CaptureTy
         return f"; give an array of {len(declared.extents)} axes"
     if given.element == declared.element:
         return "; the metric was made for that length, so declare it again with this array"
+    if declared.element == "i1":
+        return "; it was declared by bools, so give " + ("a bool" if declared.scalar else "an array of bool")
     if given.element in _FLOATS and declared.element not in _FLOATS:
         # Converting the value, as for other types, would drop its fraction without a word.
         if not declared.scalar:

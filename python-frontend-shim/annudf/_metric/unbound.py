@@ -25,12 +25,12 @@ def check_columns(metric: Metric, index: Index) -> None:
             refuse_unbound(metric, name)
         if name not in held:
             columns = ", ".join(f"'{one}'" for one in held) or "none"
-            refuse_unbound(metric, name, f", or build the index with columns={{'{name}': ...}}; it has {columns}")
+            refuse_unbound(metric, name, f", or give columns={{'{name}': ...}} with the rows; they have {columns}")
         word = "i1" if held[name] == "b1" else held[name]
         if word != declared.element:
             raise CaptureError(
                 f"capture '{name}' ({declared}) of {metric._noun} '{metric.name}' has no value, and column '{name}' of "
-                f"the index is {word}; build the index with an array of {name_of(declared.element)}"
+                f"the rows is {word}; give an array of {name_of(declared.element)}"
             )
 
 
@@ -56,7 +56,7 @@ def _first(metric: Metric, symbol: str, fits: Callable[[int], bool]) -> tuple[st
 def refuse_rows(metric: Metric, rows: int) -> NoReturn:
     """Raises CaptureError for an array that is too short for so many ids."""
     _, who = _first(metric, "row", lambda length: length >= rows)
-    raise CaptureError(f"{who}, the largest id of the index is {rows - 1}; give at least {rows} entries, one an id")
+    raise CaptureError(f"{who}, the largest id of the index is {rows - 1}; give at least {rows} entries, one per id")
 
 
 def refuse_queries(metric: Metric, queries: int) -> NoReturn:

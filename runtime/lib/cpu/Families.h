@@ -20,7 +20,9 @@
 
 namespace annudf::runtime::cpu {
 
-inline constexpr const char *kOnlyFamily = "the CPU has no other";
+inline constexpr const char *kOnlyFamily =
+    "matrix products need a proved metric and rows of f32 of at most 8192 dimensions";
+static_assert(ProductScan::kMostDims == 8192);
 
 inline std::string pairsText(const Workload &work) {
   char text[64];

@@ -124,6 +124,8 @@ TEST_F(CppColumns, AreRefusedByName) {
             "2 column 'age' has 3 values for 2 rows; give one a row");
   EXPECT_EQ(error_of([&] { ivf_flat::add_columns(*index, columns_of(ages), ids_from(0, 3)); }),
             usage("ids has 3 entries, the index has 400 rows; name each id once"));
+  EXPECT_EQ(error_of([&] { ivf_flat::add_columns(*index, {{"young", ages}}); }),
+            "2 column 'young' has 3 values for 400 rows; give one a row");
   // Bound by one index, it is refused by one without the column.
   (void)found(decay, cheap, 2);
   const ivf_flat::index other = ivf_flat::build({.n_lists = 7}, rows(0, 400));

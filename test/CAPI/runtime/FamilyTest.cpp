@@ -57,14 +57,17 @@ constexpr const char *kUnfit = "input: family 'matrix' cannot run this search: t
 
 TEST_F(CApiFamily, RunsTheOneThatIsAskedForAndSaysSo) {
   ASSERT_EQ(searchBy(nullptr), "ok");
-  EXPECT_STREQ(stats.why, "the CPU has no other");
+  EXPECT_STREQ(stats.why,
+               "matrix products need a proved metric and rows of f32 of at most 8192 dimensions");
   const Found expected = found;
   ASSERT_EQ(searchBy(""), "ok");
-  EXPECT_STREQ(stats.why, "the CPU has no other");
+  EXPECT_STREQ(stats.why,
+               "matrix products need a proved metric and rows of f32 of at most 8192 dimensions");
   found = foundFor(queries, kK);
   ASSERT_EQ(searchBy("groups"), "ok");
   EXPECT_STREQ(stats.family, "groups");
-  EXPECT_STREQ(stats.why, "the CPU has no other; chosen by name");
+  EXPECT_STREQ(stats.why, "matrix products need a proved metric and rows of f32 of at most 8192 "
+                          "dimensions; chosen by name");
   EXPECT_EQ(found, expected);
 }
 
@@ -127,9 +130,11 @@ TEST_F(CApiFamily, TellsWhatShareOfRowsPasses) {
   options.filter = filter;
   ASSERT_EQ(searchBy(nullptr), "ok");
   EXPECT_EQ(stats.passing_share, 0.25);
-  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass");
+  EXPECT_STREQ(stats.why, "matrix products need a proved metric and rows of f32 of at most 8192 "
+                          "dimensions, 25 % of rows pass");
   ASSERT_EQ(searchBy("groups"), "ok");
-  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass; chosen by name");
+  EXPECT_STREQ(stats.why, "matrix products need a proved metric and rows of f32 of at most 8192 "
+                          "dimensions, 25 % of rows pass; chosen by name");
   // A caller of an older header has no such field.
   stats.size = offsetof(annudf_ivf_flat_search_stats, passing_share);
   stats.passing_share = 7;

@@ -206,6 +206,16 @@ def capture_without_index(x, y, acc, ctx):
     return acc + ctx.weights * x  # HERE 18
 
 
+def compares_a_capture(x, y, acc, ctx):
+    return acc if ctx.weights < 3 else acc + x  # HERE 19
+
+
+def asks_a_capture(x, y, acc, ctx):
+    if ctx.weights:  # HERE 5
+        return acc + x
+    return acc
+
+
 def no_such_function(x, y, acc):
     return acc + np.linalg.norm(x)  # HERE 18
 
@@ -300,6 +310,8 @@ MESSAGES = {
     "reads_a_huge_number": "'HUGE' is 1208925819614629174706176, which does not fit 64 bits",
     "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.row, ctx.query, ctx.list, ctx.weights, ctx.p"
     " (declare arrays and scalars in captures={...})",
+    "compares_a_capture": "ctx.weights is an array and no number; read one entry, ctx.weights[ctx.dim]",
+    "asks_a_capture": "ctx.weights is an array and no number; read one entry, ctx.weights[ctx.dim]",
     "capture_without_index": "* needs numbers, got the array ctx.weights; read one entry, ctx.weights[ctx.dim]",
     "no_such_function": "a metric cannot use numpy.linalg; it sees one coordinate of two vectors at a time, and acc sums up:"
     " acc + x * y",

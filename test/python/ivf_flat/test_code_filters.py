@@ -169,7 +169,7 @@ def test_what_an_index_is_extended_by():
     index = ivf_flat.extend(index, DATA[50:60])
     message = (
         "capture 'price' (row x f32) of filter 'affordable' has shape (50,), the largest id of the index is 59; "
-        "give at least 60 entries, one an id"
+        "give at least 60 entries, one per id"
     )
     with pytest.raises(CaptureError, match=re.escape(message)):
         ivf_flat.search(params, index, QUERIES, 3, filter=chosen)

@@ -355,14 +355,14 @@ def test_columns_are_refused_by_name(index):
 def test_captures_without_a_column_are_refused(index):
     plain = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(20, 1))
     assert refusal(lambda: found(plain, in_update, 1, 3)) == (
-        "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...), or build the "
-        "index with columns={'age': ...}; it has none"
+        "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...), or give "
+        "columns={'age': ...} with the rows; they have none"
     )
     found(index, in_update, 1)
     wide = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), vectors(20, 1), columns={"age": np.zeros(20)})
     assert refusal(lambda: found(wide, in_update, 1, 3)) == (
-        "capture 'age' (row x f32) of metric 'in_update' has no value, and column 'age' of the index is f64; build "
-        "the index with an array of float32"
+        "capture 'age' (row x f32) of metric 'in_update' has no value, and column 'age' of the rows is f64; give "
+        "an array of float32"
     )
     assert refusal(lambda: in_update(np.zeros(DIM), np.zeros(DIM))) == (
         "capture 'age' (row x f32) of metric 'in_update' has no value; give it one by .bind(age=...)"

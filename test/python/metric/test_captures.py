@@ -308,6 +308,9 @@ def test_arrays_of_floats_are_no_integers():
     metric = ivf_flat.metric(captures={"n": np.arange(3)})(function)
     with pytest.raises(CaptureError, match=r"declared by integers, so declare it by an array of float32 or give int"):
         metric.bind(n=[1.0, 2.0, 3.0])
+    metric = ivf_flat.metric(captures={"n": np.array([True, False])})(function)
+    with pytest.raises(CaptureError, match=r"; it was declared by bools, so give an array of bool$"):
+        metric.bind(n=[1.0, 0.0])
 
 
 def test_non_finite_values_where_they_are_asked_for(data):

@@ -146,7 +146,7 @@ def test_an_array_of_rows_that_is_too_short(index):
     short = decayed.bind(age=AGE[:-1])
     message = (
         "capture 'age' (row x f32) of metric 'decayed' has shape (299,), the largest id of the index is 299; "
-        "give at least 300 entries, one an id"
+        "give at least 300 entries, one per id"
     )
     assert refusal(lambda: search(index, short)) == message
     check(*search(index, decayed.bind(age=np.append(AGE, AGE))), SQUARES * 2 ** (AGE.astype(np.float64) / 30))
@@ -158,7 +158,7 @@ def test_extend_past_an_array_of_rows_is_seen_by_the_next_search():
     ivf_flat.extend(index, BASE[:2], np.array([300, 301]))
     assert refusal(lambda: search(index, decayed)) == (
         "capture 'age' (row x f32) of metric 'decayed' has shape (300,), the largest id of the index is 301; "
-        "give at least 302 entries, one an id"
+        "give at least 302 entries, one per id"
     )
     longer = np.append(AGE, [1, 2]).astype(np.float32)
     exact = np.concatenate([SQUARES, SQUARES[:, :2]], axis=1) * 2 ** (longer.astype(np.float64) / 30)

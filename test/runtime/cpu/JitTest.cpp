@@ -306,11 +306,19 @@ TEST(CpuJit, RemarksOnRowsThatAreNoLanes) {
   auto backend = makeCpuBackend(1);
   SearchStats stats;
   backend->precompile(scalar, ANNUDF_ELEMENT_F32, &stats);
-  EXPECT_EQ(std::pair(stats.why, stats.slow),
-            std::pair(std::string("the CPU has no other"), remark));
+  EXPECT_EQ(
+      std::pair(stats.why, stats.slow),
+      std::pair(
+          std::string(
+              "matrix products need a proved metric and rows of f32 of at most 8192 dimensions"),
+          remark));
   backend->precompile(compiled(testMetric("l2")), ANNUDF_ELEMENT_F32, &stats);
-  EXPECT_EQ(std::pair(stats.why, stats.slow),
-            std::pair(std::string("the CPU has no other"), std::string()));
+  EXPECT_EQ(
+      std::pair(stats.why, stats.slow),
+      std::pair(
+          std::string(
+              "matrix products need a proved metric and rows of f32 of at most 8192 dimensions"),
+          std::string()));
 }
 
 #if defined(__x86_64__) && defined(__GLIBC__)
