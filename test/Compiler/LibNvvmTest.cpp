@@ -92,7 +92,7 @@ TEST(LibNvvm, RefusesWhatIsNotIr) {
 }
 
 /// A minimum is no constant before libNVVM.
-const std::string kSelfComparison = R"(
+constexpr const char *kSelfComparison = R"(
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -122,7 +122,8 @@ TEST(LibNvvm, ANanOfConstantsDiffersFromItself) {
       for (std::string predicate : {"uno", "une", "ult", "ugt", "oeq", "ord", "oge", "ole"}) {
         CompileOptions options;
         options.archs = {arch};
-        std::string text = std::regex_replace(kSelfComparison, std::regex("TYPE"), type);
+        std::string text =
+            std::regex_replace(std::string(kSelfComparison), std::regex("TYPE"), type);
         text = std::regex_replace(text, std::regex("PREDICATE"), predicate);
         const std::string ptx = lowerMetric(text, "m", Stage::Ptx, options);
         // 7.0 as a float or as the word that the hook returns.
