@@ -117,7 +117,10 @@ TEST_F(CppSearch, ResultsAreThoseOfC) {
       ivf_flat::search(index, rows, 7, {.n_probes = 3, .metric = metric, .stats = &stats});
   EXPECT_EQ(stats.family, "groups");
   // Its form is proved: where the CPU has tiles there is another family.
-  EXPECT_TRUE(stats.why == "matrix products need a proved metric and rows of f32 of at most 8192 dimensions" || stats.why == "60.0 queries a row")
+  EXPECT_TRUE(
+      stats.why ==
+          "matrix products need a proved metric and rows of f32 of at most 8192 dimensions" ||
+      stats.why == "60.0 queries a row")
       << stats.why;
   EXPECT_GT(stats.search_ms, 0);
   EXPECT_TRUE(stats.stages.empty());
