@@ -14,15 +14,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-#include <array>
-
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
 namespace {
-
-constexpr unsigned kIndices = getMaxEnumValForScanIndex() + 1;
 
 /// A private function NAME_HOOK, with the builder in its empty body. `arguments` are "NAME: TYPE",
 /// which says what builtin types cannot: which argument is which, and the sign of integers.
@@ -94,23 +90,15 @@ SmallVector<Value> callHook(ImplicitLocOpBuilder &builder, const HookCaller &cal
 }
 
 void addFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterface hook) {
-  std::array<bool, kIndices> reads = {};
-  bool readsCapture = false;
-  hook->walk([&](Operation *op) {
-    if (auto index = dyn_cast<IndexOp>(op))
-      reads[static_cast<unsigned>(index.getKind())] = true;
-    if (auto load = dyn_cast<LoadOp>(op))
-      readsCapture |= !load.getCapture().getDefiningOp<CaptureOp>().getValue();
-  });
+  const SmallVector<ScanIndex> indices = indicesReadIn(hook);
   SmallVector<Type> inputs(hook.getHookBlock()->getArgumentTypes());
   const size_t values = inputs.size();
   SmallVector<std::string> arguments = spellValues(udf, hook);
-  for (unsigned i = 0; i < kIndices; ++i)
-    if (reads[i]) {
-      inputs.push_back(builder.getI64Type());
-      arguments.push_back(stringifyEnum(static_cast<ScanIndex>(i)).str() + ": i64");
-    }
-  if (readsCapture)
+  for (ScanIndex kind : indices) {
+    inputs.push_back(builder.getI64Type());
+    arguments.push_back(stringifyEnum(kind).str() + ": i64");
+  }
+  if (readsBoundCapture(hook))
     for (CaptureOp capture : udf.getCaptures())
       if (!capture.getValue()) {
         inputs.push_back(typeOfArgument(capture.getType()));
@@ -121,16 +109,9 @@ void addFunction(ImplicitLocOpBuilder &builder, UdfOpInterface udf, HookOpInterf
                    hook.getHookBlock()->getTerminator()->getOperandTypes(), arguments);
   const ValueRange given = function.getArguments();
   ScanPlace at;
-  Value *places[kIndices] = {};
-  places[static_cast<unsigned>(ScanIndex::Dim)] = &at.dim;
-  places[static_cast<unsigned>(ScanIndex::Dims)] = &at.dims;
-  places[static_cast<unsigned>(ScanIndex::Row)] = &at.row;
-  places[static_cast<unsigned>(ScanIndex::Query)] = &at.query;
-  places[static_cast<unsigned>(ScanIndex::List)] = &at.list;
   size_t next = values;
-  for (unsigned i = 0; i < kIndices; ++i)
-    if (reads[i])
-      *places[i] = arith::IndexCastOp::create(builder, builder.getIndexType(), given[next++]);
+  for (ScanIndex kind : indices)
+    at.of(kind) = arith::IndexCastOp::create(builder, builder.getIndexType(), given[next++]);
   const HookCaller caller(udf, given.drop_front(next));
   func::ReturnOp::create(builder, callHook(builder, caller, hook, given.take_front(values), at));
 }

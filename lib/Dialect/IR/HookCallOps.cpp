@@ -8,6 +8,9 @@
 
 #include "HookOps.h"
 
+#include "annudf/Dialect/IR/HookCaller.h"
+
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -131,6 +134,14 @@ static LogicalResult verifyCapture(HookCallOpInterface call, UdfOpInterface udf,
   return success();
 }
 
+SmallVector<ScanIndex> ir::indicesReadIn(Operation *root) {
+  llvm::SmallSetVector<ScanIndex, 5> read;
+  root->walk([&](IndexOp index) { read.insert(index.getKind()); });
+  SmallVector<ScanIndex> sorted = read.takeVector();
+  llvm::sort(sorted);
+  return sorted;
+}
+
 bool ir::readsBoundCapture(HookOpInterface hook) {
   return hook
       ->walk([](LoadOp load) {
@@ -164,15 +175,14 @@ static LogicalResult verifyCaptures(HookCallOpInterface call, HookOpInterface ho
 
 /// The hook reads all that is needed, and nothing is given that it cannot have.
 static LogicalResult verifyIndices(HookCallOpInterface call, HookOpInterface hook) {
-  llvm::SmallDenseSet<ScanIndex> read;
-  hook->walk([&](IndexOp index) { read.insert(index.getKind()); });
+  const SmallVector<ScanIndex> read = indicesReadIn(hook);
   for (unsigned value = 0; value <= getMaxEnumValForScanIndex(); ++value) {
     const auto kind = static_cast<ScanIndex>(value);
     if (call.getIndex(kind) && !hook.hasIndex(kind))
       return call->emitOpError() << "[U5] gives " << stringifyEnum(kind)
                                  << ", which has no meaning in annudf." << hook.getHookName()
                                  << "; leave it out of ctx";
-    if (!call.getIndex(kind) && read.contains(kind))
+    if (!call.getIndex(kind) && llvm::is_contained(read, kind))
       return call->emitOpError() << "[U4] does not give " << stringifyEnum(kind)
                                  << ", which annudf." << hook.getHookName() << " of "
                                  << call.getCalleeAttr() << " reads; add " << stringifyEnum(kind)

@@ -16,6 +16,22 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
+Value &ScanPlace::of(ScanIndex kind) {
+  switch (kind) {
+  case ScanIndex::Dim:
+    return dim;
+  case ScanIndex::Dims:
+    return dims;
+  case ScanIndex::Row:
+    return row;
+  case ScanIndex::Query:
+    return query;
+  case ScanIndex::List:
+    return list;
+  }
+  llvm_unreachable("an index that the dialect does not have");
+}
+
 HookCaller::HookCaller(UdfOpInterface udf, ValueRange captures) : udf(udf), captures(captures) {}
 
 SmallVector<Type> HookCaller::captureTypes(UdfOpInterface udf) {
@@ -38,29 +54,11 @@ SmallVector<Type> HookCaller::captureTypes(UdfOpInterface udf) {
 
 template <typename CallT>
 SmallVector<Value> HookCaller::call(ImplicitLocOpBuilder &b, HookOpInterface hook,
-                                    TypeRange results, ValueRange values,
-                                    const ScanPlace &at) const {
+                                    TypeRange results, ValueRange values, ScanPlace at) const {
   ScanPlace read;
   if (hook)
-    hook->walk([&](IndexOp index) {
-      switch (index.getKind()) {
-      case ScanIndex::Dim:
-        read.dim = at.dim;
-        break;
-      case ScanIndex::Dims:
-        read.dims = at.dims;
-        break;
-      case ScanIndex::Row:
-        read.row = at.row;
-        break;
-      case ScanIndex::Query:
-        read.query = at.query;
-        break;
-      case ScanIndex::List:
-        read.list = at.list;
-        break;
-      }
-    });
+    for (ScanIndex kind : indicesReadIn(hook))
+      read.of(kind) = at.of(kind);
   const bool needsCaptures = hook && readsBoundCapture(hook);
   return CallT::create(b, results, FlatSymbolRefAttr::get(udf.getOperation()), values, read.dim,
                        read.dims, read.row, read.query, read.list,

@@ -37,9 +37,6 @@ mlir::ParseResult parseScanIndices(mlir::OpAsmParser &parser,
 void printScanIndices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Value dim,
                       mlir::Value dims, mlir::Value row, mlir::Value query, mlir::Value list);
 
-/// Whether a hook reads a capture that a caller has to pass.
-bool readsBoundCapture(HookOpInterface hook);
-
 /// What every UdfOpInterface declares: values are bound by name, and vectors have dimensions.
 mlir::LogicalResult verifyDeclarations(UdfOpInterface udf);
 

@@ -144,17 +144,11 @@ private:
     loop(index(0), index(count), index(ahead * perPass), [&](Value pass) { copy(add(pass, own)); });
   }
 
-  bool reads(ScanIndex kind) {
-    return metric
-        ->walk([&](IndexOp index) {
-          return index.getKind() == kind ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   SmallVector<Value> distancesTo(Value firstRow, Value row) {
     const HookCaller hooks(metric, captures);
     SmallVector<ScanPlace> places;
+    const SmallVector<ScanIndex> read = indicesReadIn(metric);
+    auto reads = [&](ScanIndex kind) { return llvm::is_contained(read, kind); };
     Value known = reads(ScanIndex::Row) ? min(row, lastRow) : Value();
     for (Value id : ids)
       places.push_back({.dims = dims,

@@ -29,7 +29,13 @@ namespace annudf::ir {
 /// passes what its hook reads.
 struct ScanPlace {
   mlir::Value dim = {}, dims = {}, row = {}, query = {}, list = {};
+  mlir::Value &of(ScanIndex kind);
 };
+
+/// The indices that ops below `root` read, each once, in the order of ScanIndex.
+llvm::SmallVector<ScanIndex> indicesReadIn(mlir::Operation *root);
+/// Whether a hook reads a capture that a caller has to pass.
+bool readsBoundCapture(HookOpInterface hook);
 
 /// Calls hooks of one metric or filter.
 class HookCaller {
@@ -56,7 +62,7 @@ private:
   template <typename CallT>
   llvm::SmallVector<mlir::Value> call(mlir::ImplicitLocOpBuilder &b, HookOpInterface hook,
                                       mlir::TypeRange results, mlir::ValueRange values,
-                                      const ScanPlace &at) const;
+                                      ScanPlace at) const;
   MetricOp metric() const;
 
   mutable UdfOpInterface udf; ///< Methods of ops are not const.
