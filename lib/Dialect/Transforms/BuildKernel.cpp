@@ -8,6 +8,7 @@
 
 #include "KernelWriter.h"
 #include "Rules.h"
+#include "Symbols.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
@@ -120,11 +121,7 @@ private:
   FailureOr<gpu::GPUModuleOp> moveToGpuModule(MetricOp chosen) {
     Operation *parent = chosen->getParentOp();
     const CallGraph graph(parent);
-    const llvm::DenseSet<Operation *> helpers = graph.reachableFrom(chosen);
-    auto callsLinkedCode = [](Operation *op) {
-      return op->walk([](CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    };
-    if (callsLinkedCode(chosen) || llvm::any_of(helpers, callsLinkedCode))
+    if (callsLinkedCode(graph, chosen))
       return chosen.emitOpError() << "calls linked code, which no kernel can hold; write what it "
                                      "computes as a helper";
     auto home = dyn_cast<gpu::GPUModuleOp>(parent);
@@ -143,14 +140,12 @@ private:
     home = gpu::GPUModuleOp::create(builder, chosen.getLoc(), gpuModule, targets);
     parent->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
     builder.setInsertionPointToEnd(home.getBody());
+    const llvm::DenseSet<Operation *> helpers = graph.reachableFrom(chosen);
     for (func::FuncOp helper : graph.order())
       if (helpers.contains(helper))
         builder.clone(*helper);
     chosen->moveBefore(home.getBody(), home.getBody()->end());
-    for (func::FuncOp helper : llvm::reverse(graph.order())) // Callers before callees.
-      if (helpers.contains(helper) &&
-          SymbolTable::symbolKnownUseEmpty(helper, &parent->getRegion(0)))
-        helper.erase();
+    eraseUnused(parent, helpers);
     return home;
   }
 };

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaptureValues.h"
+#include "Symbols.h"
 
 #include "annudf/Analysis/CallGraph.h"
 #include "annudf/Dialect/Transforms/AbiRules.h"
@@ -233,47 +234,22 @@ private:
       HookInliner(call, hook, graph, assertBounds).run();
       ++numCalls;
     }
-    eraseUnused(module, graph, udfs.getArrayRef());
+    // What was inlined has served its purpose, and other dialects' passes do not know it.
+    llvm::DenseSet<Operation *> inlined(udfs.begin(), udfs.end());
+    for (Operation *udf : udfs) // A helper keeps rule F1, so nobody outside calls it.
+      inlined.insert_range(graph.reachableFrom(udf));
+    numErased += eraseUnused(module, std::move(inlined));
     return success();
   }
 
   static LogicalResult verifyNoLinkedCode(HookCallOpInterface call, HookOpInterface hook,
                                           const CallGraph &graph) {
-    auto holdsCall = [](Operation *op) {
-      return op->walk([](CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    };
-    if (!holdsCall(hook) && llvm::none_of(graph.reachableFrom(hook), holdsCall))
+    if (!callsLinkedCode(graph, hook))
       return success();
     return call->emitOpError() << "[U10] calls annudf." << hook.getHookName() << " of "
                                << call.getCalleeAttr()
                                << ", which calls linked code, and that is no code of the module; "
                                   "write what it computes as a helper";
-  }
-
-  /// What was inlined has served its purpose, and other dialects' passes do not know it.
-  void eraseUnused(Operation *module, const CallGraph &graph, ArrayRef<Operation *> udfs) {
-    llvm::DenseSet<Operation *> candidates(udfs.begin(), udfs.end());
-    for (Operation *udf : udfs) // A helper keeps rule F1, so nobody outside calls it.
-      candidates.insert_range(graph.reachableFrom(udf));
-    llvm::DenseMap<StringAttr, Operation *> byName;
-    for (Operation *candidate : candidates)
-      byName[SymbolTable::getSymbolName(candidate)] = candidate;
-    SmallVector<Operation *> users; // What stays, once each.
-    for (Operation &op : module->getRegion(0).getOps())
-      if (!candidates.contains(&op))
-        users.push_back(&op);
-    while (!users.empty()) {
-      const auto uses = SymbolTable::getSymbolUses(users.pop_back_val());
-      if (!uses)
-        return; // An op that MLIR does not know may name anything.
-      for (const SymbolTable::SymbolUse &use : *uses)
-        if (Operation *used = byName.lookup(use.getSymbolRef().getRootReference()))
-          if (candidates.erase(used))
-            users.push_back(used);
-    }
-    for (Operation *unused : candidates)
-      unused->erase();
-    numErased += candidates.size();
   }
 };
 
