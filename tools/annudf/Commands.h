@@ -44,6 +44,9 @@ void addVerifyCommand(CLI::App &app, int &code);
 
 /// \throws Error(Usage) for a subcommand that is none; CLI11 would say that one is required.
 void checkCommand(CLI::App &app, int argc, const char *const *argv);
+/// CLI11 takes 010 for eight; it means ten. And it takes "" for 0 or nothing, where a shell's
+/// variable had no value.
+void readValues(CLI::App &app);
 
 std::string versionText();
 

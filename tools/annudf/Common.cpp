@@ -82,6 +82,25 @@ void InterruptGuard::check() {
     throw Error(ErrorKind::Interrupted, "interrupted; nothing was written");
 }
 
+void tool::readValues(CLI::App &app) {
+  const auto withoutZeros = [](std::string &text) {
+    const size_t sign = text.starts_with('-') || text.starts_with('+');
+    const size_t digit = text.find_first_not_of('0', sign);
+    if (digit > sign && digit < text.size() && text[digit] >= '1' && text[digit] <= '9')
+      text.erase(sign, digit - sign);
+    return std::string();
+  };
+  const auto refuseEmpty = [](const std::string &text) {
+    return std::string(text.empty() ? "is empty; give a value, or leave the option out" : "");
+  };
+  for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
+    for (CLI::Option *option : command->get_options()) {
+      if (option->get_type_name().find("INT") <= 1) // INT or UINT
+        option->transform(CLI::Validator(withoutZeros, "", "decimal"));
+      option->check(refuseEmpty, "", "empty");
+    }
+}
+
 void tool::checkCommand(CLI::App &app, int argc, const char *const *argv) {
   const auto isAsked = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isAsked).empty())

@@ -15,32 +15,7 @@
 #include <new>
 #include <sstream>
 
-#ifndef ANNUDF_VERSION
-#error "ANNUDF_VERSION comes from CMake"
-#endif
-
 using annudf::tool::print;
-
-/// CLI11 takes 010 for eight; it means ten. And it takes "" for 0 or nothing, where a shell's
-/// variable had no value.
-static void readValues(CLI::App &app) {
-  const auto withoutZeros = [](std::string &text) {
-    const size_t sign = text.starts_with('-') || text.starts_with('+');
-    const size_t digit = text.find_first_not_of('0', sign);
-    if (digit > sign && digit < text.size() && text[digit] >= '1' && text[digit] <= '9')
-      text.erase(sign, digit - sign);
-    return std::string();
-  };
-  const auto refuseEmpty = [](const std::string &text) {
-    return std::string(text.empty() ? "is empty; give a value, or leave the option out" : "");
-  };
-  for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
-    for (CLI::Option *option : command->get_options()) {
-      if (option->get_type_name().find("INT") <= 1) // INT or UINT
-        option->transform(CLI::Validator(withoutZeros, "", "decimal"));
-      option->check(refuseEmpty, "", "empty");
-    }
-}
 
 static int run(int argc, char **argv) {
   CLI::App app("annudf: your own distance in a vector search, verified and linked into the scan",
@@ -64,7 +39,7 @@ static int run(int argc, char **argv) {
   annudf::tool::addDoctorCommand(app);
   int code = 0;
   annudf::tool::addVerifyCommand(app, code);
-  readValues(app);
+  annudf::tool::readValues(app);
   try {
     annudf::tool::checkCommand(app, argc, argv);
     app.parse(argc, argv);
