@@ -64,9 +64,7 @@ struct index_params {
 namespace impl {
 inline index stored(const index_params &params, annudf_backend *on, const annudf_vectors &rows,
                     const row_ids &ids) {
-  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows)
-    throw error(errc::usage, "ids has " + std::to_string(ids.size()) + " entries, there are " +
-                                 std::to_string(rows.rows) + " rows; give one id a row");
+  ivf_flat::impl::check_ids(ids, rows);
   detail::reporting reporting(params.progress, params.stop);
   annudf_brute_force_build_options options = {};
   options.size = sizeof options;

@@ -9,7 +9,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -136,9 +136,7 @@ def check_symbol(name: object) -> str:
 
 def check_device_backend(backend: object) -> DeviceBackend:
     """Raises ArgumentError unless it names one."""
-    if not isinstance(backend, str) or backend not in ("libnvvm", "nvptx"):
-        raise ArgumentError(f"device_backend is {shown(backend)}, it must be 'libnvvm' or 'nvptx'")
-    return cast(DeviceBackend, backend)
+    return cast(DeviceBackend, check_choice(backend, "device_backend", get_args(DeviceBackend)))
 
 
 def check_word(dtype: npt.DTypeLike | None, what: str) -> Word:

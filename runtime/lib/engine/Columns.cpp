@@ -72,7 +72,7 @@ std::string keyOf(const RowStore &store, const std::string &column, bool bySlot)
 std::vector<int64_t> firstSlotsOf(const RowStore &store) {
   std::vector<int64_t> first = {0};
   for (uint32_t l = 0; l < store.nLists(); ++l)
-    first.push_back(first.back() + (store.listSize(l) + kGroupRows - 1) / kGroupRows * kGroupRows);
+    first.push_back(first.back() + groupsOf(store.listSize(l)) * kGroupRows);
   return first;
 }
 

@@ -120,11 +120,7 @@ void Index::addColumns(const NewColumns &added, const int64_t *ids) {
         values[l].push_back(columnValues_[l][static_cast<size_t>(at)]);
         continue;
       }
-      const size_t bytes = bytesOf(column.element);
-      std::vector<std::byte> &to = values[l].emplace_back(rows.size() * bytes);
-      for (size_t i = 0; i < rows.size(); ++i)
-        std::memcpy(to.data() + i * bytes, one->bytes.data() + static_cast<size_t>(rows[i]) * bytes,
-                    bytes);
+      appendValues(values[l].emplace_back(), *one, rows);
     }
   }
   columnValues_ = std::move(values);

@@ -236,7 +236,7 @@ void Index::append(const MatrixView &rows, const NewIds &newIds,
     columnValues_.assign(nLists(), ListColumns(columns.size()));
   for (uint32_t l = 0; l < nLists(); ++l) {
     const int64_t size = lists_[l].size + added.count(l);
-    const int64_t groups = (size + kGroupRows - 1) / kGroupRows;
+    const int64_t groups = groupsOf(size);
     lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
     lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
     for (size_t c = 0; c < columns.size(); ++c)

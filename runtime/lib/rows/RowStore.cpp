@@ -35,7 +35,7 @@ std::span<const int64_t> ListsElsewhere::ids(uint32_t list) {
       return;
     std::vector<size_t> first = {0};
     for (const int64_t size : sizes())
-      first.push_back(first.back() + size_t((size + kGroupRows - 1) / kGroupRows * kGroupRows));
+      first.push_back(first.back() + size_t(groupsOf(size) * kGroupRows));
     ids_ = fetchIds();
     firstId_ = std::move(first);
   });

@@ -270,7 +270,7 @@ void ProductScan::takeQueries(const int32_t *queries, int32_t count, Workspace &
 
 void ProductScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
                            const int32_t *queries, Tighten *tighten, Workspace &work) const {
-  const auto groups = int32_t((scan.size + kGroupRows - 1) / kGroupRows);
+  const auto groups = int32_t(groupsOf(scan.size));
   const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
   const size_t width = size_t(steps) * kStepDims;
   work.pairs.resize(size_t(rows) * width / 2);
@@ -386,7 +386,7 @@ void ProductScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const
 void ProductScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
                                const int32_t *queries, Survivors &found, const Compute &compute,
                                Workspace &work) const {
-  const auto groups = int32_t((block.size + kGroupRows - 1) / kGroupRows);
+  const auto groups = int32_t(groupsOf(block.size));
   const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
   // Their lines stand one after the other, so nothing has to fetch them ahead.
   const uint32_t *const pairs = kept_->pairs->words.data() + firstRow * steps * (kStepDims / 2);

@@ -68,7 +68,7 @@ std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads
 
 void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan,
                  std::vector<uint32_t> &pass) {
-  pass.assign(static_cast<size_t>((scan.size + kGroupRows - 1) / kGroupRows), 0);
+  pass.assign(static_cast<size_t>(groupsOf(scan.size)), 0);
   for (int64_t row = 0; row < scan.size; ++row)
     pass[static_cast<size_t>(row / kGroupRows)] |= uint32_t(filter.passes(scan.ids[row]))
                                                    << (row % kGroupRows);

@@ -36,7 +36,6 @@ std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
 
 constexpr uint64_t kPastEnd = ANNUDF_PAST_END * kGroupRows * 16;
 
-uint64_t groupsOf(uint32_t rows) { return (uint64_t(rows) + kGroupRows - 1) / kGroupRows; }
 uint32_t centerStride(uint32_t dims) { return (dims + 3) / 4 * 4; }
 
 } // namespace

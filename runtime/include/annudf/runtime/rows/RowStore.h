@@ -37,13 +37,15 @@ struct ListCenters;
 /// so rows are lanes: 32 consecutive words are the same dimension of 32 rows. The
 /// last group is zero-filled. A GPU copy regroups 4 words to 16 bytes a lane.
 inline constexpr int kGroupRows = 32;
+/// Groups of a list with so many rows; the last may have padding.
+constexpr int64_t groupsOf(int64_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 
 struct List {
   using Words = std::vector<uint32_t, HugeAllocator<uint32_t>>;
   int64_t size = 0;         ///< Rows that exist.
   Words words;              ///< groups() * words() * kGroupRows.
   std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
-  int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
+  int64_t groups() const { return groupsOf(size); }
 };
 
 /// Lists that are in a device's memory alone, until somebody on the host asks for one. Thread-safe.
