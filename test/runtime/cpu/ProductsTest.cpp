@@ -83,12 +83,7 @@ TEST(ProductScan, LeavesOutWhatAFilterDoes) {
   const Data base = dataOf(kKinds[0].second, 1000, 20, 1);
   const Data queries = dataOf(kKinds[0].second, 70, 20, 2);
   const Index index = indexOf(base, 4);
-  std::mt19937 random(3);
-  std::vector<uint32_t> words(32);
-  for (uint32_t &word : words)
-    word = random() & random();
-  const SearchParams with{.candidates = Lists{3},
-                          .filter = std::make_shared<RowFilter>(words, 1000)};
+  const SearchParams with{.candidates = Lists{3}, .filter = aQuarterOf1000()};
   for (int time = 0; time < 2; ++time)
     EXPECT_EQ(search(*backend, index, metric, queries, 10, with, "groups"),
               search(*backend, index, metric, queries, 10, with, "matrix"));

@@ -114,6 +114,15 @@ struct WithProducts : With {
   explicit WithProducts(const char *kernels) : With("ANNUDF_PRODUCTS", kernels) {}
 };
 
+/// A filter of 1,000 ids that about one in four passes.
+inline std::shared_ptr<const RowFilter> aQuarterOf1000() {
+  std::mt19937 random(3);
+  std::vector<uint32_t> words(32);
+  for (uint32_t &word : words)
+    word = random() & random();
+  return std::make_shared<RowFilter>(words, 1000);
+}
+
 inline Index indexOf(const Data &base, uint32_t lists) {
   IndexParams params;
   params.nLists = lists, params.kmeansIterations = 3, params.threads = 2;

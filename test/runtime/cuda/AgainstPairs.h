@@ -42,6 +42,14 @@ inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
                   params);
 }
 
+inline runtime::Index build(const reference::Vectors &base, uint32_t lists) {
+  runtime::IndexParams params;
+  params.nLists = lists;
+  params.kmeansIterations = 5;
+  params.kmeansTrainsetFraction = 1;
+  return runtime::Index::build(params, view(base));
+}
+
 /// "" where the family finds what "pairs" does, ids and distances to the bit; else what differs.
 inline std::string differenceFromPairs(runtime::Backend &backend, const runtime::Index &index,
                                        const runtime::Metric &metric,

@@ -35,13 +35,6 @@ protected:
   Metric read(const std::string &name) const {
     return Metric::fromFile(folder + "/" + name + ".annudf");
   }
-  static Index build(const reference::Vectors &base, uint32_t lists) {
-    IndexParams params;
-    params.nLists = lists;
-    params.kmeansIterations = 5;
-    params.kmeansTrainsetFraction = 1;
-    return Index::build(params, view(base));
-  }
   std::string folder;
   CudaBackend *const backend = sharedBackend();
 };

@@ -26,7 +26,7 @@ namespace {
 class Searches {
 public:
   Searches(Backend &backend, const TestMetric &test, const reference::Vectors &base)
-      : backend(backend), metric(cudaMetric(test)), index(build(base)) {}
+      : backend(backend), metric(cudaMetric(test)), index(build(base, base.dims % 2 ? 1 : 20)) {}
 
   std::string difference(const reference::Vectors &queries,
                          const std::shared_ptr<const RowFilter> &filter) {
@@ -37,13 +37,6 @@ public:
 
 private:
   static constexpr int kK = 50;
-  static Index build(const reference::Vectors &base) {
-    IndexParams params;
-    params.nLists = base.dims % 2 ? 1 : 20;
-    params.kmeansIterations = 5;
-    params.kmeansTrainsetFraction = 1;
-    return Index::build(params, view(base));
-  }
   Backend &backend;
   const Metric metric;
   const Index index;

@@ -41,13 +41,6 @@ protected:
   Metric read(const std::string &name) const {
     return Metric::fromFile(folder + "/" + name + ".annudf");
   }
-  static Index build(const reference::Vectors &base, uint32_t lists) {
-    IndexParams params;
-    params.nLists = lists;
-    params.kmeansIterations = 5;
-    params.kmeansTrainsetFraction = 1;
-    return Index::build(params, view(base));
-  }
   /// "" where the family finds what pairs do.
   std::string difference(const Index &index, const Metric &metric,
                          const reference::Vectors &queries, int k, uint32_t probes,
