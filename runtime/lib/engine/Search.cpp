@@ -148,6 +148,12 @@ void checkCandidates(const RowStore &index, const Candidates &candidates, int64_
 
 } // namespace
 
+WithinRadius Backend::searchRadius(const RowStore &, const MetricView &, const BoundCaptures &,
+                                   const MatrixView &, float, int64_t, const SearchParams &,
+                                   SearchStats *) {
+  throw Error(ErrorKind::Usage, "radius search: not available on " + describe());
+}
+
 int checkK(int64_t k, int64_t rows) {
   checkRange("k", k, 1, ANNUDF_MAX_K);
   if (k <= rows)

@@ -32,11 +32,15 @@
 
 namespace annudf::runtime {
 
+class Predicate;
+
 struct SearchParams {
   Candidates candidates = All{}; ///< The rows that are scored for a query.
-  Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
+  Progress progress = {};        ///< Stage "search"; what was found is unspecified after a stop.
   /// Rows that may be found; null: all. Has a bit for every id of the index.
   std::shared_ptr<const RowFilter> filter = {};
+  /// Rows that each query may find, beside those of `filter`; null: all.
+  std::shared_ptr<const Predicate> predicate = {};
   /// Number of the first query, as metrics see it: where one search is given in parts. 0 for
   /// metrics with captures of queries.
   int64_t firstQuery = 0;
@@ -157,6 +161,13 @@ public:
 Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,
                     const SearchParams &params);
 
+/// What lies within a radius of each query, in the layout of FAISS's range search.
+struct WithinRadius {
+  std::vector<int64_t> starts; ///< One more than queries: results of query q begin at starts[q].
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -179,6 +190,14 @@ public:
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Progress &progress, float *distances, SearchStats *stats = nullptr,
                          int64_t firstQuery = 0) = 0;
+  /// Each query's candidates that are at least as near as a radius, best first; those at the radius
+  /// are among them. Distances, ties and NaN are as in search().
+  /// \param mostResults  of all queries together. \throws Error(Usage) if there are more; as
+  /// search().
+  virtual WithinRadius searchRadius(const RowStore &index, const MetricView &metric,
+                                    const BoundCaptures &captures, const MatrixView &queries,
+                                    float radius, int64_t mostResults, const SearchParams &params,
+                                    SearchStats *stats = nullptr);
   /// Makes the kernel of metric and element types, so that no search waits for it.
   virtual void precompile(const MetricView &metric, ScanElements elements,
                           SearchStats *stats = nullptr) = 0;
