@@ -222,23 +222,23 @@ def speed() -> str:
     proved, opaque, l2 = (_three(time or 0) for time in card.row(cell, "f32", "weighted_l2", 10000))
     ours = card.recall("annudf", cell, "f32", "weighted_l2", 32)
     theirs = card.recall("cuVS", cell, "f32", "l2", 32)
-    cuvs = ("cuVS IVF-Flat, its own L2: ", l2, f" ms at {theirs}")
+    cuvs = ("cuVS IVF-Flat, built-in L2: ", l2, f" ms at {theirs}")
     rows = [
         ["H100: weighted L2, 1M × 128, proved", *compared([("", proved, f" ms at recall {ours}"), cuvs], min)],
-        ["the same, run as opaque", compared([("", opaque, f" ms at {ours}"), cuvs], min)[0], "as above"],
+        ["H100: the same, opaque", compared([("", opaque, f" ms at {ours}"), cuvs], min)[0], "as above"],
     ]
     for name, data, *searches in (
         ("L2, SIFT 500k × 128", "SIFT 500k × 128 f32", "annudf, proved L2", "CAGRA, itopk 32", "CAGRA, itopk 64"),
         ("L1, 10M × 96, opaque", "10M × 96 mixture", "annudf, L1, opaque, 32 probes", "CAGRA, itopk 64"),
     ):
         found = [_graph(data, search) for search in searches]
-        words = ("", "cuVS CAGRA, its own L2: " if "L1" in name else "cuVS CAGRA: ", "")
+        words = ("", "cuVS CAGRA, built-in L2: " if "L1" in name else "cuVS CAGRA: ", "")
         speeds = [(before, ms, f" ms at {recall}") for before, (ms, recall) in zip(words, found, strict=False)]
         rows.append([f"H100: {name}", *compared(speeds, min)])
     peers = Comparison()
     for task, name in (
         ("weighted_l2", "weighted L2"),
-        ("decayed_l2", "L2 with decay, a value per row"),
+        ("decayed_l2", "L2 with a decay value per row"),
         ("canberra", "Canberra"),
     ):
         qps = {peer: all_qps[task] for (exact, peer), all_qps in peers.fastest.items() if not exact and task in all_qps}
@@ -249,9 +249,10 @@ def speed() -> str:
     data, threads = peers.results["data"], peers.results["host"]["threads"]
     return (
         f"{table(('search', 'annudf', 'peers'), rows)}\n"
-        "[GPU](docs/results/gpu.md) and [graphs](docs/results/graphs.md): 10,000 queries in one batch, k = 10.\n"
-        f"[CPU](docs/results/peers.md): SIFT {data['rows']:,} × {data['dims']}, {data['queries']:,} queries in one "
-        f"batch, {threads} threads, recall@{data['k']} of at least {TARGET}.\n"
+        "H100: the time for one batch of 10,000 queries, k 10 ([IVF-Flat](docs/results/gpu.md), "
+        "[graphs](docs/results/graphs.md)).\n"
+        f"CPU: the throughput on SIFT {data['rows']:,} × {data['dims']} at a recall@{data['k']} of at least {TARGET}, "
+        f"for one batch of {data['queries']:,} queries on {threads} threads ([peers](docs/results/peers.md)).\n"
     )
 
 
