@@ -206,45 +206,45 @@ class Metric(OnVectors, Explained, InKernels):
         """
         return self._definition.lower("mlir", "").decode()
 
-    def nvvm_ir(self, arch: str | int = "") -> str:
+    def nvvm_ir(self, arch: str | int | None = None) -> str:
         """The NVVM IR that libNVVM compiles for GPUs; the same for every architecture.
 
         Parameters
         ----------
-        arch : str or int, default: the oldest supported
-            ``"sm_90"`` or 90.
+        arch : str or int, optional
+            ``"sm_90"`` or 90; default: the oldest supported.
         """
-        return self._definition.lower("nvvm-ir", parse_arch(arch) if arch else "").decode()
+        return self._definition.lower("nvvm-ir", parse_arch(arch) if arch is not None else "").decode()
 
-    def ptx(self, arch: str | int = "") -> str:
+    def ptx(self, arch: str | int | None = None) -> str:
         """PTX of the hooks.
 
         Parameters
         ----------
-        arch : str or int, default: the oldest supported
-            ``"sm_90"`` or 90.
+        arch : str or int, optional
+            ``"sm_90"`` or 90; default: the oldest supported.
 
         Raises
         ------
         UnavailableError
             There is no libNVVM.
         """
-        return self._definition.lower("ptx", parse_arch(arch) if arch else "").decode()
+        return self._definition.lower("ptx", parse_arch(arch) if arch is not None else "").decode()
 
-    def ltoir(self, arch: str | int = "") -> bytes:
+    def ltoir(self, arch: str | int | None = None) -> bytes:
         """LTO-IR of the hooks, the input of nvJitLink.
 
         Parameters
         ----------
-        arch : str or int, default: the oldest supported
-            ``"sm_90"`` or 90.
+        arch : str or int, optional
+            ``"sm_90"`` or 90; default: the oldest supported.
 
         Raises
         ------
         UnavailableError
             There is no libNVVM.
         """
-        return self._definition.lower("ltoir", parse_arch(arch) if arch else "")
+        return self._definition.lower("ltoir", parse_arch(arch) if arch is not None else "")
 
     def artifact(self, archs: Iterable[str | int] | str | int | None = None) -> Artifact:
         """The compiled artifact: code for CPUs and for GPUs in one file's bytes.

@@ -44,7 +44,9 @@ void checkColumns(const std::vector<Column> &expected, const NewColumns &given, 
     const NewColumns::Values *values = given.find(one.name);
     if (!values)
       refuse("column '" + one.name + "' (" + toString(one.element) +
-             ") of the index has no values for the new rows; give one a row");
+             ") of the index has no values for the new rows; give one per row in the columns of "
+             "extend, such as columns={'" +
+             one.name + "': values}");
     if (values->column.element != one.element)
       refuse("column '" + one.name + "' is " + toString(values->column.element) +
              ", in the index it is " + toString(one.element) + "; convert it first");

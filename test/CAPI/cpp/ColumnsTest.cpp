@@ -118,7 +118,8 @@ TEST_F(CppColumns, AreRefusedByName) {
                   "index has no columns"));
   add(ids_from(0, 400));
   EXPECT_EQ(error_of([&] { ivf_flat::extend(*index, rows(400, 2)); }),
-            "2 column 'age' (f32) of the index has no values for the new rows; give one a row");
+            "2 column 'age' (f32) of the index has no values for the new rows; give one per row in "
+            "the columns of extend, such as columns={'age': values}");
   const std::vector<float> ages(3);
   EXPECT_EQ(error_of([&] { ivf_flat::extend(*index, rows(400, 2), columns_of(ages)); }),
             "2 column 'age' has 3 values for 2 rows; give one a row");

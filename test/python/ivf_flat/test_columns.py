@@ -342,7 +342,10 @@ def test_columns_are_refused_by_name(index):
     def extended(columns):
         return refusal(lambda: ivf_flat.extend(index, data[:2], columns=columns))
 
-    assert extended(None) == ("column 'age' (f32) of the index has no values for the new rows; give one a row")
+    assert extended(None) == (
+        "column 'age' (f32) of the index has no values for the new rows; give one per row in the columns of extend, such "
+        "as columns={'age': values}"
+    )
     two = columns_of(np.arange(2))
     assert extended({"age": two["age"]}).startswith("column 'group' (i16) of the index has no values")
     assert extended(two | {"age": np.zeros(2)}) == "column 'age' is f64, in the index it is f32; convert it first"

@@ -8,6 +8,7 @@ import inspect
 import logging
 import math
 import pickle
+import re
 import types
 from pathlib import Path
 
@@ -262,6 +263,11 @@ def test_stages(data):
     for arch in ("sm_12", "sm_9\uff10", "sm_090", True, 10**5000, 90.5):
         with pytest.raises(ArgumentError, match=r"arch is .*, it must be one of sm_75, sm_80"):
             weighted.ptx(arch)
+    for code in (weighted.ptx, weighted.ltoir, weighted.nvvm_ir):
+        for arch in (0, False, "", []):
+            with pytest.raises(ArgumentError, match=rf"arch is {re.escape(repr(arch))}, it must be one of sm_75"):
+                code(arch)
+    assert weighted.nvvm_ir(None) == ir
     with pytest.raises(ArgumentError, match=r"arch is 'sm_12', it must be one of sm_75, sm_80"):
         weighted.artifact(["sm_12"])
     with pytest.raises(ArgumentError, match=r"arch is 1.5, it must be one of sm_75, sm_80"):

@@ -146,7 +146,8 @@ TEST_F(CudaExtend, ColumnsFollowAndListsStay) {
       host.extend(part(base, first, 200), {nullptr, false, &ages});
     }
     EXPECT_EQ(errorOf([&] { extend(there, part(base, 0, 1), false); }),
-              "column 'age' (i32) of the index has no values for the new rows; give one a row");
+              "column 'age' (i32) of the index has no values for the new rows; give one per row in "
+              "the columns of extend, such as columns={'age': values}");
     const std::vector<int64_t> gone = {0, 17, 17, 999, 1000, 1399, 5000};
     EXPECT_EQ(backend->remove(there, gone), 5);
     EXPECT_EQ(host.remove(gone), 5);

@@ -159,8 +159,10 @@ TEST(Columns, AreRefusedByName) {
     const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, rows, 4);
     return errorOf([&] { index.extend(more.view(), {nullptr, false, &columns}); });
   };
-  EXPECT_EQ(extended({}, 2),
-            "column 'age' (f64) of the index has no values for the new rows; give one a row");
+  EXPECT_EQ(
+      extended({}, 2),
+      "column 'age' (f64) of the index has no values for the new rows; give one per row in the "
+      "columns of extend, such as columns={'age': values}");
   EXPECT_EQ(extended(columnsOf({7}), 2), "column 'age' has 1 values for 2 rows; give one a row");
   NewColumns columns = columnsOf({7});
   columns.values[2].column.element = ANNUDF_CAPTURE_U16;
