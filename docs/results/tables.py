@@ -55,7 +55,7 @@ def _origin(about: dict[str, Any], machine: str) -> str:
     if "commit" in about:
         commit = ", commit " + re.sub(r"\b[0-9a-f]{7,12}\b", r"`\g<0>`", about["commit"])
     elif "recorded" in about:
-        commit = f", recorded in `{about['recorded']}`"
+        commit = f"; results committed in `{about['recorded']}`"
     else:
         commit = f", {about['source']}"
     return f"{machine[0].upper()}{machine[1:]}; {about['date']}{commit}."
