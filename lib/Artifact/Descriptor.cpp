@@ -191,7 +191,13 @@ std::string faultOfFilter(const MetricDescriptor &m) {
   plain.dims = m.dims;
   plain.captures = m.captures;
   plain.rowOnlyIndexes = m.rowOnlyIndexes;
-  return m == plain ? "" : "is a filter, but its descriptor has what only a metric has";
+  plain.seesQuery = m.seesQuery;
+  if (m != plain)
+    return "is a filter, but its descriptor has what only a metric has";
+  if (!m.seesQuery && m.hasQueryCaptures())
+    return "manifest field 'sees_query' is absent, but a capture of the filter has an entry a "
+           "query";
+  return "";
 }
 
 std::string faultOfHooks(const MetricDescriptor &m) {
@@ -214,6 +220,8 @@ std::string faultOfHooks(const MetricDescriptor &m) {
 }
 
 std::string faultOfScan(const MetricDescriptor &m) {
+  if (m.seesQuery)
+    return "manifest field 'sees_query' is true, but every metric sees its query";
   if (std::string fault = faultOfElements(m); !fault.empty())
     return fault;
   if (std::string fault = faultOfHooks(m); !fault.empty())
@@ -259,10 +267,14 @@ bool MetricDescriptor::has(annudf_hook hook) const {
   return std::find(hooks.begin(), hooks.end(), hook) != hooks.end();
 }
 
-bool MetricDescriptor::hasRowCaptures() const {
-  return std::any_of(captures.begin(), captures.end(), [](const CaptureInfo &capture) {
-    return !capture.extents.empty() && boundBy(capture.extents[0].kind) == ExtentBound::Rows;
+static bool hasEntriesBy(const std::vector<CaptureInfo> &captures, ExtentBound bound) {
+  return std::any_of(captures.begin(), captures.end(), [=](const CaptureInfo &capture) {
+    return !capture.extents.empty() && boundBy(capture.extents[0].kind) == bound;
   });
+}
+bool MetricDescriptor::hasRowCaptures() const { return hasEntriesBy(captures, ExtentBound::Rows); }
+bool MetricDescriptor::hasQueryCaptures() const {
+  return hasEntriesBy(captures, ExtentBound::Queries);
 }
 
 uint64_t featuresOf(const MetricDescriptor &metric) {
@@ -324,22 +336,23 @@ static void encodeCaptures(Encoder &encoder, const MetricDescriptor &metric) {
   }
 }
 
-static void encodeRowOnlyIndexes(Encoder &encoder, const MetricDescriptor &metric) {
-  if (!metric.rowOnlyIndexes)
+static void encodeFlag(Encoder &encoder, bool isSet, const char *name) {
+  if (!isSet)
     return;
   encoder.list(1);
-  encoder.text("row_only_indexes");
+  encoder.text(name);
 }
 
 /// What the code of a filter relies on.
 static std::string encodeFilter(const MetricDescriptor &filter) {
   Encoder encoder;
-  encoder.list(4u + filter.rowOnlyIndexes);
+  encoder.list(4u + filter.rowOnlyIndexes + filter.seesQuery);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(filter.role));
   encoder.number(static_cast<uint32_t>(filter.dims));
   encodeCaptures(encoder, filter);
-  encodeRowOnlyIndexes(encoder, filter);
+  encodeFlag(encoder, filter.rowOnlyIndexes, "row_only_indexes");
+  encodeFlag(encoder, filter.seesQuery, "sees_query");
   return encoder.take();
 }
 
@@ -388,7 +401,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.text("form");
     encoder.item(toCbor(formToFields(*metric.form)));
   }
-  encodeRowOnlyIndexes(encoder, metric);
+  encodeFlag(encoder, metric.rowOnlyIndexes, "row_only_indexes");
   return encoder.take();
 }
 

@@ -74,6 +74,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
        }));
   if (m.rowOnlyIndexes)
     line("row", "only indexes captures");
+  if (m.seesQuery)
+    line("sees", "the query");
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);

@@ -289,6 +289,8 @@ Map manifestToFields(const Artifact &artifact) {
     fields["form"] = formToFields(*m.form);
   if (m.rowOnlyIndexes)
     fields["row_only_indexes"] = true;
+  if (m.seesQuery)
+    fields["sees_query"] = true;
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -328,7 +330,8 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
     if (!m.isFilter())
       fields.fail("role", std::string("is '") + toString(m.role) +
                               "', which a metric has without saying so");
-    fields.allow({"role"}, kOfBoth);
+    fields.allow({"role", "sees_query"}, kOfBoth);
+    m.seesQuery = fields.flag("sees_query", "a filter that serves all queries");
     return;
   }
   fields.allow({"order", "coarse", "coarse_order", "accumulator", "compute_type", "numerics",

@@ -11,6 +11,7 @@
 #include "annudf/Analysis/Forms.h"
 #include "annudf/Analysis/Properties.h"
 #include "annudf/Analysis/RowUses.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -139,6 +140,7 @@ std::string compiler::propertiesToJson(ir::UdfOpInterface udf, const Messages &m
     os << json::Value(Writer(metric, messages).run());
   else
     os << json::Value(json::Object{{"filter", textOf(udf.getSymName().str())},
-                                   {"row_only_indexes", rowOnlyIndexes(udf)}});
+                                   {"row_only_indexes", rowOnlyIndexes(udf)},
+                                   {"sees_query", ir::describe(udf).seesQuery}});
   return text;
 }

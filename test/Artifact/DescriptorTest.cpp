@@ -368,6 +368,33 @@ TEST(Descriptor, RowsThatOnlyIndex) {
   }
 }
 
+// Only a filter says it, and one with an entry a query has to.
+TEST(Descriptor, FiltersThatSeeTheQuery) {
+  MetricDescriptor metric = test::smallArtifact().manifest, filter;
+  metric.seesQuery = true;
+  EXPECT_EQ(faultOf(metric),
+            "manifest field 'sees_query' is true, but every metric sees its query");
+  filter.role = ANNUDF_ROLE_FILTER;
+  filter.name = "f";
+  const json without = json::from_cbor(encodeContract(filter));
+  filter.seesQuery = true;
+  EXPECT_EQ(faultOf(filter), "");
+  json with = json::from_cbor(encodeContract(filter));
+  EXPECT_EQ(with.back(), json::array({"sees_query"}));
+  with.erase(with.size() - 1);
+  EXPECT_EQ(with, without);
+  filter.captures = {{"age", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}},
+                     {"mine", ANNUDF_CAPTURE_I32, {{ANNUDF_EXTENT_QUERY, 0}}}};
+  filter.rowOnlyIndexes = true;
+  EXPECT_EQ(faultOf(filter), "");
+  const json both = json::from_cbor(encodeContract(filter));
+  EXPECT_EQ(both[both.size() - 2], json::array({"row_only_indexes"}));
+  EXPECT_EQ(both.back(), json::array({"sees_query"}));
+  filter.seesQuery = false;
+  EXPECT_EQ(faultOf(filter), "manifest field 'sees_query' is absent, but a capture of the filter "
+                             "has an entry a query");
+}
+
 TEST(Descriptor, Faults) {
   const MetricDescriptor metric = test::smallArtifact().manifest;
   const struct {

@@ -436,7 +436,7 @@ TEST(CApiCompiler, PropertiesThatAreNotProved) {
   EXPECT_FALSE(field.contains("coefficients"));
   EXPECT_EQ(propertiesOf("annudf.filter @odd {\n  annudf.keep {\n"
                          "    %0 = arith.constant true\n    annudf.yield %0 : i1\n  }\n}\n"),
-            R"({"filter":"odd","row_only_indexes":true})");
+            R"({"filter":"odd","row_only_indexes":true,"sees_query":false})");
 }
 
 TEST(CApiCompiler, StagesWithLibNvvm) {

@@ -207,9 +207,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
 /*===-- The hooks of the role filter --------------------------------------===*\
-|*   keep   1 where the row may be found, else 0. Called once for a row of an  *|
-|*          index and the values of the captures, for all queries together: so *|
-|*          query is 0, and a verified filter does not read it.                *|
+|*   keep   1 where the query may find the row, else 0. A filter that does not *|
+|*          see the query is called once for a row and the values of the       *|
+|*          captures, with 0 as query.                                         *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_FILTER_HOOKS(ROW)                                               \
   ROW(KEEP, annudf1_filter_keep, int32_t,                                      \

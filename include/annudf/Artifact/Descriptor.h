@@ -63,8 +63,8 @@ struct PackedSum {
 };
 
 /// What a metric is: all that a scan relies on, and the name that messages call it. Or what a
-/// filter is, by its role: that has a name, dims, captures and what rows index, everything else at
-/// its default.
+/// filter is, by its role: that has a name, dims, captures, what rows index and whether it sees the
+/// query, everything else at its default.
 struct MetricDescriptor {
   annudf_role role = ANNUDF_ROLE_SCAN;
   std::string name;
@@ -85,6 +85,9 @@ struct MetricDescriptor {
   /// Whether the number of a row is proved to be nothing but the index of captures with an entry a
   /// row; false without such captures.
   bool rowOnlyIndexes = false;
+  /// Whether a filter reads the number of the query or has captures with an entry a query, so that
+  /// queries find different rows; false for a metric, which always sees its query.
+  bool seesQuery = false;
 
   bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
   /// "metric" or "filter", for messages.
@@ -98,6 +101,8 @@ struct MetricDescriptor {
   bool has(annudf_hook hook) const;
   /// Whether a capture has an entry a row.
   bool hasRowCaptures() const;
+  /// Whether a capture has an entry a query.
+  bool hasQueryCaptures() const;
   bool operator==(const MetricDescriptor &) const = default;
 };
 

@@ -388,6 +388,15 @@ LogicalResult MetricOp::verifyRegions() {
 
 KeepOp FilterOp::getKeep() { return firstOf<KeepOp>(*this); }
 SmallVector<CaptureOp> FilterOp::getCaptures() { return UdfOpInterface(*this).getCaptures(); }
+bool FilterOp::seesQuery() {
+  const auto readsQuery = [](IndexOp index) {
+    return index.getKind() == ScanIndex::Query ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return (*this)->walk(readsQuery).wasInterrupted() ||
+         llvm::any_of(getCaptures(), [](CaptureOp capture) {
+           return llvm::is_contained(capture.getType().getExtents(), CaptureType::kQuery);
+         });
+}
 
 LogicalResult FilterOp::verifyRegions() {
   int found = 0;

@@ -179,9 +179,10 @@ MetricDescriptor annudf::ir::describe(UdfOpInterface udf) {
   result.name = udf.getSymName().str();
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
     describeScan(metric, result);
-  else if (isa<FilterOp>(udf.getOperation()))
+  else if (auto filter = dyn_cast<FilterOp>(udf.getOperation())) {
     result.role = ANNUDF_ROLE_FILTER;
-  else
+    result.seesQuery = filter.seesQuery();
+  } else
     llvm::report_fatal_error("annudf: only metrics and filters have a descriptor");
   result.dims = static_cast<int32_t>(udf.getDims().value_or(0));
   for (CaptureOp capture : udf.getCaptures())

@@ -146,16 +146,15 @@ bool UpdateOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, 
 bool FinalizeOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
 bool CombineOp::hasIndex(ScanIndex kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
 
-/// No default: a new index has to say whether a filter, which is computed for all queries together
-/// and without coordinates, can read it.
+/// No default: a new index has to say whether a filter, which sees no coordinates, can read it.
 bool KeepOp::hasIndex(ScanIndex kind) {
   switch (kind) {
   case ScanIndex::Dims:
   case ScanIndex::Row:
+  case ScanIndex::Query:
   case ScanIndex::List:
     return true;
   case ScanIndex::Dim:
-  case ScanIndex::Query:
     return false;
   }
   llvm_unreachable("an index that the dialect does not have");

@@ -201,14 +201,10 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   auto index = dyn_cast<IndexOp>(op);
   if (!index || hook.hasIndex(index.getKind()))
     return success();
-  if (isa<KeepOp>(hook.getOperation()) && index.getKind() == ScanIndex::Query)
-    return op->emitOpError()
-           << "[K5] a filter may not read 'query': it is computed once for all queries; bind the "
-              "query's values to captures and make one filter a query";
   if (isa<KeepOp>(hook.getOperation()))
     return op->emitOpError() << "[K7] " << stringifyEnum(index.getKind())
                              << " has no meaning in a filter, which sees no coordinates; read row, "
-                                "list or dims";
+                                "query, list or dims";
   if (isa<BodyOp>(hook.getOperation()))
     return op->emitOpError() << "[D7] " << stringifyEnum(index.getKind())
                              << " has no meaning in a function, which is called outside a search; "

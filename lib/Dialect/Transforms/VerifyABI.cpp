@@ -105,17 +105,6 @@ LogicalResult rules::verifyHelper(func::FuncOp helper, AbiScope scope) {
 // Metrics and captures
 //===----------------------------------------------------------------------===//
 
-/// A filter is computed before there are queries.
-static LogicalResult verifyNotOfQueries(CaptureOp capture) {
-  if (isa<FilterOp>(capture->getParentOp()) &&
-      llvm::any_of(capture.getType().getExtents(), [](int64_t extent) {
-        return boundBy(CaptureType::kindOf(extent)) == ExtentBound::Queries;
-      }))
-    return capture.emitOpError() << "[K6] has extent query, which a filter may not read; bind one "
-                                    "query's values and make one filter a query";
-  return success();
-}
-
 static LogicalResult verifyCapture(CaptureOp capture) {
   if (!rules::isIdentifier(capture.getName()))
     return capture.emitOpError() << "[C7] name \"" << capture.getName()
@@ -193,10 +182,8 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts, AbiScope s
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
     check(rules::verifyFunction(function));
   SmallVector<CaptureOp> captures = udf.getCaptures();
-  for (CaptureOp capture : captures) {
+  for (CaptureOp capture : captures)
     check(verifyCapture(capture));
-    check(verifyNotOfQueries(capture));
-  }
   size_t bound = llvm::count_if(captures, [](CaptureOp capture) { return !capture.getValue(); });
   if (bound > ANNUDF_MAX_CAPTURES) {
     udf->emitOpError() << "[M14] binds " << bound << " captures, more than "

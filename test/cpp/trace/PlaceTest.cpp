@@ -64,12 +64,12 @@ TEST(TracePlaces, OfARuleThatIsBroken) {
   EXPECT_EQ(refusal(dimension).substr(0, at(1200).size()), at(1200)) << refusal(dimension);
   EXPECT_NE(refusal(dimension).find("[H8]"), std::string::npos);
 
-  const std::string user = trace_filter("f", [](auto ctx) {
+  const std::string coordinate = trace_filter("f", [](auto ctx) {
 #line 1300
-    return ctx.query == 3;
+    return ctx.dim == 3;
   });
-  EXPECT_EQ(refusal(user).substr(0, at(1300).size()), at(1300)) << refusal(user);
-  EXPECT_NE(refusal(user).find("[K5]"), std::string::npos);
+  EXPECT_EQ(refusal(coordinate).substr(0, at(1300).size()), at(1300)) << refusal(coordinate);
+  EXPECT_NE(refusal(coordinate).find("[K7]"), std::string::npos);
 }
 
 template <class Update> std::string ofIntegers(Update update) {

@@ -167,8 +167,8 @@ annudf.filter @f dims(8) {
 }
 
 func.func @kernel(%a: f32, %i: index, %w: memref<?x?xf32>, %s: i8, %t: memref<16xbf16>) {
-  // expected-error @below {{'annudf.call_keep' op [U5] gives query, which has no meaning in annudf.keep; leave it out of ctx}}
-  %r = annudf.call_keep @f() ctx(row = %i, query = %i) captures(%w, %s, %t : memref<?x?xf32>, i8, memref<16xbf16>) : () -> i1
+  // expected-error @below {{'annudf.call_keep' op [U5] gives dim, which has no meaning in annudf.keep; leave it out of ctx}}
+  %r = annudf.call_keep @f() ctx(dim = %i, row = %i) captures(%w, %s, %t : memref<?x?xf32>, i8, memref<16xbf16>) : () -> i1
   return
 }
 

@@ -3,32 +3,9 @@
 // What a filter may not read, and the rules that it shares with metrics.
 
 annudf.filter @f {
-  annudf.keep {
-    // expected-error @below {{'annudf.index' op [K5] a filter may not read 'query': it is computed once for all queries; bind the query's values to captures and make one filter a query}}
-    %query = annudf.index query
-    %zero = arith.constant 0 : index
-    %b = arith.cmpi eq, %query, %zero : index
-    annudf.yield %b : i1
-  }
-}
-
-// -----
-
-annudf.filter @f {
-  // expected-error @below {{'annudf.capture' op [K6] has extent query, which a filter may not read; bind one query's values and make one filter a query}}
-  %user = annudf.capture "user" : !annudf.capture<query x i32>
-  annudf.keep {
-    %true = arith.constant true
-    annudf.yield %true : i1
-  }
-}
-
-// -----
-
-annudf.filter @f {
   %w = annudf.capture "w" : !annudf.capture<dim x f32>
   annudf.keep {
-    // expected-error @below {{'annudf.index' op [K7] dim has no meaning in a filter, which sees no coordinates; read row, list or dims}}
+    // expected-error @below {{'annudf.index' op [K7] dim has no meaning in a filter, which sees no coordinates; read row, query, list or dims}}
     %dim = annudf.index dim
     %v = annudf.load %w[%dim] : !annudf.capture<dim x f32>
     %zero = arith.constant 0.0 : f32
@@ -50,6 +27,20 @@ annudf.filter @f {
     %p = annudf.load %price[%next] : !annudf.capture<row x f32>
     %zero = arith.constant 0.0 : f32
     %b = arith.cmpf ogt, %p, %zero : f32
+    annudf.yield %b : i1
+  }
+}
+
+// -----
+
+annudf.filter @f {
+  %mine = annudf.capture "mine" : !annudf.capture<query x i32>
+  annudf.keep {
+    %row = annudf.index row
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
+    %m = annudf.load %mine[%row] : !annudf.capture<query x i32>
+    %zero = arith.constant 0 : i32
+    %b = arith.cmpi eq, %m, %zero : i32
     annudf.yield %b : i1
   }
 }

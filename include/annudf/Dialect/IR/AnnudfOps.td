@@ -128,9 +128,10 @@ def Annudf_FilterOp : Annudf_Op<"filter", 0, [
   let summary = "which rows a search may find: a predicate and its captures";
   let description = [{
     A filter holds captures, as a metric does, and one `annudf.keep`. A search with the
-    filter finds only rows that it keeps, as if the index held no others. The filter is
-    computed once for an index and values of the captures, before any distance, and for
-    all queries together. `dims` fixes the dimensions, as `annudf-inline-captures` does.
+    filter finds only rows that it keeps, as if the index held no others. A filter that
+    reads `annudf.index query`, or has captures of extent `query`, sees the query: it is
+    computed for the candidates of each query. Another filter is computed once for an index
+    and values of the captures. `dims` fixes the dimensions, as `annudf-inline-captures` does.
 
     Example:
 
@@ -157,6 +158,8 @@ def Annudf_FilterOp : Annudf_Op<"filter", 0, [
   let extraClassDeclaration = [{
     KeepOp getKeep();
     ::llvm::SmallVector<CaptureOp> getCaptures();
+    /// Whether it reads the number of the query or has captures with an entry a query.
+    bool seesQuery();
   }];
 }
 
@@ -351,7 +354,7 @@ def Annudf_KeepOp : Annudf_HookOp<"keep", 0, "FilterOp"> {
   let summary = "whether a row may be found";
   let description = [{
     The hook takes no arguments, because it reads no coordinates. It yields one i1: true if
-    the row may be found. It may read `annudf.index row`, `list` and `dims`.
+    the row may be found. It may read `annudf.index row`, `query`, `list` and `dims`.
 
     Example:
 

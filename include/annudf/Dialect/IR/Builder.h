@@ -55,7 +55,7 @@ private:
 /// created with it.
 class HookBuilder : public mlir::ImplicitLocOpBuilder {
 public:
-  /// An index of the scan that the hook has (rules H8, K5 and K7): `dim` only in update, `row` not
+  /// An index of the scan that the hook has (rules H8 and K7): `dim` only in update, `row` not
   /// in init.
   mlir::Value index(ScanIndex kind);
   mlir::Value dim() { return index(ScanIndex::Dim); }
