@@ -33,8 +33,9 @@ int main(int argc, char **argv) {
       std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n",
                    metric.name.c_str(),
                    annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
-  std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_even_rows 0x%016" PRIx64 "ull\n",
-               annudf::contractOf(annudf::test::evenRows("").manifest));
+  for (const annudf::Artifact &filter : {annudf::test::evenRows(""), annudf::test::sameTenant("")})
+    std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n",
+                 filter.manifest.name.c_str(), annudf::contractOf(filter.manifest));
   // The same code with another hook, and under every coarse policy: the contract covers that, so
   // each has its number.
   const annudf::Manifest plain =

@@ -105,8 +105,9 @@ ANNUDF_INLINE void fetch(uintptr_t address) {
 struct Group {
   const uint32_t *words;
   const int64_t *ids, *numbers; ///< The latter are what hooks get.
-  uint32_t valid; ///< A bit for each row that exists and may be found.
+  uint32_t valid;               ///< A bit for each row that exists and may be found.
   int32_t dims;
+  const uint32_t *queryPass = nullptr; ///< What each query of the scan may find; null: as `valid`.
 };
 
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
@@ -230,24 +231,38 @@ template <class Hooks, int Tile, int Rows> struct Block {
   }
 };
 
-/// Queries [first, first + Tile) against one group.
+/// Queries [first, first + Tile) against one group, or those of them in `chosen`.
 template <class Hooks, int Tile, int Rows>
-ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const Group &group, Ahead &ahead) {
+ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const int32_t *chosen,
+                        const Group &group, Ahead &ahead) {
   float distances[Tile][ANNUDF_CPU_GROUP_ROWS];
   int32_t which[Tile];
 #pragma unroll
   for (int t = 0; t < Tile; ++t)
-    which[t] = first + t;
+    which[t] = chosen ? chosen[first + t] : first + t;
 #pragma clang loop unroll(disable)
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows) {
     Block<Hooks, Tile, Rows> b(s, group, row, which);
     b.init();
-    b.updateAll(group.words + row, ahead);
+    if (annudf_cpu_updates() != 0)
+      b.updateAll(group.words + row, ahead);
     b.finalize(distances, row);
   }
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t)
-    push(s, first + t, group.ids, distances[t], group.valid);
+    push(s, which[t], group.ids, distances[t],
+         group.queryPass ? group.valid & group.queryPass[which[t]] : group.valid);
+}
+
+/// Writes the numbers of those queries that may find a row of a group. \return how many they are.
+ANNUDF_INLINE int32_t choose(const annudf_cpu_scan &s, const uint32_t *queryPass) {
+  int32_t count = 0;
+#pragma clang loop unroll(disable)
+  for (int32_t q = 0; q < s.queries; ++q) {
+    s.chosen[count] = q;
+    count += queryPass[q] != 0;
+  }
+  return count;
 }
 
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
@@ -271,6 +286,13 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
       continue;
     Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords, s.ids + begin,
                 s.numbers + begin, pass, dims};
+    int32_t queries = s.queries;
+    const int32_t *chosen = nullptr;
+    if (s.queryPass) {
+      group.queryPass = s.queryPass + begin / ANNUDF_CPU_GROUP_ROWS * s.queries;
+      queries = choose(s, group.queryPass);
+      chosen = s.chosen;
+    }
     if (s.size - begin < ANNUDF_CPU_GROUP_ROWS) {
       // Padding rows run through the hooks as well: as an existing row, so that no
       // capture is read outside its extent.
@@ -288,10 +310,10 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
             ? reinterpret_cast<uintptr_t>(s.rows) + uintptr_t(later * groupBytes)
             : reinterpret_cast<uintptr_t>(s.ahead) + uintptr_t((later - groups) * groupBytes);
     int32_t q = 0;
-    for (; tiles && q + kTile <= s.queries; q += kTile)
-      tile<Hooks, kTile, Rows>(s, q, group, ahead);
-    for (; q < s.queries; ++q)
-      tile<Hooks, 1, Rows>(s, q, group, ahead);
+    for (; tiles && q + kTile <= queries; q += kTile)
+      tile<Hooks, kTile, Rows>(s, q, chosen, group, ahead);
+    for (; q < queries; ++q)
+      tile<Hooks, 1, Rows>(s, q, chosen, group, ahead);
   }
 }
 

@@ -50,6 +50,9 @@ struct annudf_cpu_scan {
   int64_t size;          /**< Rows that exist, at least 1; or 0, as above. */
   /** Of each group, bit r: row r may be found. Null: all may. */
   const uint32_t *pass;
+  /** Word g * queries + q: the same of group g for query q alone. Null: no query has its own. */
+  const uint32_t *queryPass;
+  int32_t *chosen; /**< With `queryPass`: memory for the number of each query. */
   int32_t words; /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;
@@ -85,6 +88,8 @@ int32_t annudf_cpu_finalizes(void);
 /** Whether the accumulator is asked for after each dimension, in place of a scan: words of the
  * first row, from those of init on, go to `sink`, and its distance to `limit`. */
 int32_t annudf_cpu_explains(void);
+/** Whether hooks see coordinates; a filter's do not. Defined when the code is known. */
+int32_t annudf_cpu_updates(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
 int32_t annudf_cpu_tile(void);
 #ifdef __cplusplus

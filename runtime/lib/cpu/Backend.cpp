@@ -16,6 +16,7 @@
 #include "cpu/jit/Jit.h"
 #include "cpu/jit/ScanCache.h"
 #include "cpu/search/Batch.h"
+#include "cpu/search/PredicateScan.h"
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"
 #include "cpu/search/Results.h"
@@ -112,7 +113,7 @@ private:
   /// How pairs are scanned.
   struct Way {
     const ProductScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
-    Survivors *found = nullptr;         ///< If not null, what comes of rows that are kept.
+    Survivors *found = nullptr;          ///< If not null, what comes of rows that are kept.
   };
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
   /// The pairs of a batch.
@@ -150,6 +151,7 @@ template <class Results> struct CpuBackend::OneQuery {
   const SearchParams &params;
   const SlotColumns &columns;
   const ScanKernel &kernel;
+  const PredicateScan *predicate; ///< Null: `params.filter` is all there is.
   const ProductScan *matrix;
   Results &results;
   Tally &tally;
@@ -190,7 +192,7 @@ template <class Results> struct CpuBackend::OneQuery {
 
 template <class Results>
 void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const {
-  const auto &[index, batch, params, columns, kernel, products, results, tally] = one;
+  const auto &[index, batch, params, columns, kernel, predicate, products, results, tally] = one;
   const ProductScan *const matrix = way.matrix;
   const std::vector<Task> tasks = tasksOf(index, batch, threads_);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
@@ -205,7 +207,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   }
   const std::vector<int64_t> numbers = columns.numbersFor(tasks);
   std::vector<std::vector<float>> limits(threads_);
-  std::vector<std::vector<uint32_t>> passing(threads_);
+  std::vector<PredicateScan::Workspace> passing(threads_);
   std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
     reporter.now(double(batch.first) +
@@ -235,9 +237,11 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     scan.sink = &sink;
     Tally::Nan nan(tally);
     scan.nan = &nan;
-    if (params.filter) {
-      markPassing(*params.filter, scan, passing[worker]);
-      scan.pass = passing[worker].data();
+    if (predicate) {
+      predicate->mark(scan, task, passing[worker]);
+    } else if (params.filter) {
+      markPassing(*params.filter, scan, passing[worker].pass);
+      scan.pass = passing[worker].pass.data();
     }
     tally.scored(scan);
     if (way.found) {
@@ -316,6 +320,11 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   Workload work = workloadOf(manifest, index, queries.rows, k, params);
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   work.rowsAreKept = mayKeepRows() != KeepRows::None;
+  std::optional<PredicateScan> predicate;
+  if (params.predicate) {
+    predicate.emplace(index, *params.predicate, params.filter.get(), kernels_);
+    work.pass = predicate->sampledShare(params, queries.rows);
+  }
   const Machine machine = this->machine();
   HostResources resources({index, metric, captures, queries.element, int32_t(params.firstQuery),
                            *kernel, columns.slots(), machine});
@@ -345,7 +354,9 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
     results.begin(first, batch.size, threads_);
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
-    ListScan<Results> scan(*this, {index, batch, params, columns, *kernel, matrix, results, tally},
+    ListScan<Results> scan(*this,
+                           {index, batch, params, columns, *kernel,
+                            predicate ? &*predicate : nullptr, matrix, results, tally},
                            batch, probes, reporter, stage);
     familyOf(plan).run(scan, plan.workOf(batch.size));
     scanned += scan.rows, byScan += scan.unbounded;
@@ -365,6 +376,10 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
             .slow = kernel->remark};
   tell(plan, params, *stats);
   tally.report(*stats);
+  if (predicate) {
+    stats->linkMs += predicate->linkMs(), stats->links += predicate->links();
+    stats->passingShare = tally.passingShare();
+  }
 }
 
 void CpuBackend::search(const RowStore &index, const MetricView &metric,

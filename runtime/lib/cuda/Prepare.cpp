@@ -162,6 +162,9 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
     throw Error(ErrorKind::Usage,
                 "every distance to " + std::to_string(wanted.columns) +
                     " rows: the CUDA backend takes fewer than 4294967296; split the rows");
+  if (params.predicate)
+    throw Error(ErrorKind::Usage, "filter: it sees the query, which the CUDA backend cannot filter "
+                                  "by; search on the CPU, or filter by rows alone");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
   const BoundCaptures &captures = ofStore.get();

@@ -55,6 +55,10 @@ RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &gi
   MetricView filter = given;
   filter.as = ANNUDF_ROLE_FILTER;
   checkRole(filter);
+  if (filter.artifact.manifest.seesQuery)
+    throw Error(ErrorKind::Usage, "filter '" + filter.artifact.manifest.name +
+                                      "' sees the query, so no bits serve all queries; search with "
+                                      "it as a predicate");
   if (index.size() == 0)
     throw Error(ErrorKind::Usage, "the index has no rows to filter; add some first");
   const int64_t extent = index.rowExtent();

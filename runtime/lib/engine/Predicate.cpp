@@ -9,9 +9,11 @@
 #include "annudf/runtime/engine/Predicate.h"
 
 #include "annudf/Support/Error.h"
+#include "annudf/runtime/rows/RowStore.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -36,9 +38,28 @@ QueryBitmap::QueryBitmap(std::vector<uint32_t> words, int64_t queries, int64_t b
     count_ += std::popcount(word);
 }
 
+/// Filters that are joined are for as many. \param known  0: any number.
+static void join(int64_t &known, int64_t more, const char *what, const char *same) {
+  if (known != 0 && more != 0 && known != more)
+    throw Error(ErrorKind::Usage, "filters of " + std::to_string(known) + " and " +
+                                      std::to_string(more) + " " + what +
+                                      " cannot be joined; make them for the same " + same);
+  known = std::max(known, more);
+}
+
 Predicate::Predicate(std::vector<Step> steps) : steps_(std::move(steps)) {
   int left = 0;
   for (const Step &step : steps_) {
+    int64_t bits = 0, queries = 0;
+    if (const auto *filter = std::get_if<std::shared_ptr<const RowFilter>>(&step))
+      bits = (*filter)->bits();
+    else if (const auto *bitmap = std::get_if<std::shared_ptr<const QueryBitmap>>(&step))
+      bits = (*bitmap)->bits(), queries = (*bitmap)->queries();
+    else if (const auto *code = std::get_if<Code>(&step);
+             code && code->filter->artifact.manifest.hasQueryCaptures())
+      queries = code->captures->extents().queries;
+    join(bits_, bits, "bits", "index");
+    join(queries_, queries, "queries", "search");
     const auto *join = std::get_if<Join>(&step);
     const int taken = !join ? 0 : *join == Join::Not ? 1 : 2;
     if (left < taken)
@@ -51,6 +72,74 @@ Predicate::Predicate(std::vector<Step> steps) : steps_(std::move(steps)) {
   if (left != 1)
     throw Error(ErrorKind::Usage, "predicate: its steps leave " + std::to_string(left) +
                                       " results; join them to one");
+}
+
+double Predicate::passingShare(int64_t rows) const {
+  struct Share {
+    double least, most;
+  };
+  const auto counted = [](double share) { return Share{share, share}; };
+  std::vector<Share> stack;
+  const auto pop = [&] {
+    const Share top = stack.back();
+    stack.pop_back();
+    return top;
+  };
+  const auto count = double(std::max<int64_t>(rows, 1));
+  for (const Step &step : steps_) {
+    if (const auto *bits = std::get_if<std::shared_ptr<const RowFilter>>(&step)) {
+      stack.push_back(counted((*bits)->passingShare(rows)));
+    } else if (const auto *map = std::get_if<std::shared_ptr<const QueryBitmap>>(&step)) {
+      const double perQuery = double((*map)->count()) / double((*map)->queries());
+      stack.push_back(counted(std::min(1.0, perQuery / count)));
+    } else if (std::holds_alternative<Code>(step)) {
+      stack.push_back({0, 1});
+    } else if (const Share b = pop(); std::get<Join>(step) == Join::Not) {
+      stack.push_back({1 - b.most, 1 - b.least});
+    } else {
+      const Share a = pop();
+      stack.push_back(std::get<Join>(step) == Join::And
+                          ? Share{std::max(0.0, a.least + b.least - 1), std::min(a.most, b.most)}
+                          : Share{std::max(a.least, b.least), std::min(1.0, a.most + b.most)});
+    }
+  }
+  return std::min(stack.back().most, std::nextafter(1.0, 0.0));
+}
+
+void checkBits(const std::string &what, int64_t bits, const RowStore &index) {
+  if (bits < index.rowExtent())
+    throw Error(ErrorKind::Usage,
+                what + " " + std::to_string(bits) + " bits, the largest id of the index is " +
+                    std::to_string(index.largestId()) + "; give it a bit for every id");
+}
+
+static void checkBitmap(const QueryBitmap &bitmap, const RowStore &index, const MatrixView &queries,
+                        int64_t firstQuery) {
+  checkBits("each row of the bitmap has", bitmap.bits(), index);
+  if (bitmap.queries() != queries.rows || firstQuery != 0)
+    throw Error(ErrorKind::Usage, "the bitmap is for " + std::to_string(bitmap.queries()) +
+                                      " queries, this search has " + std::to_string(queries.rows) +
+                                      (firstQuery == 0 ? "" : " of a larger one") +
+                                      "; give a row of bits for each query");
+}
+
+void checkPredicate(const Predicate &predicate, const RowStore &index, const MatrixView &queries,
+                    int64_t firstQuery) {
+  for (const Predicate::Step &step : predicate.steps()) {
+    if (const auto *bits = std::get_if<std::shared_ptr<const RowFilter>>(&step))
+      checkBits("the filter has", (*bits)->bits(), index);
+    else if (const auto *bitmap = std::get_if<std::shared_ptr<const QueryBitmap>>(&step))
+      checkBitmap(**bitmap, index, queries, firstQuery);
+    const auto *code = std::get_if<Predicate::Code>(&step);
+    if (!code)
+      continue;
+    MetricView filter = *code->filter;
+    filter.as = ANNUDF_ROLE_FILTER;
+    checkRole(filter);
+    checkDims(filter, index.dims());
+    checkFirstQuery(filter, firstQuery);
+    checkCaptures(filter, *code->captures, extentsOf(index, queries));
+  }
 }
 
 } // namespace annudf::runtime

@@ -11,6 +11,7 @@
 #include "annudf/Support/ArgumentError.h"
 #include "annudf/Support/FileIO.h"
 #include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/engine/Predicate.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -84,6 +85,8 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
   work.family = params.family;
   if (params.filter)
     work.pass = params.filter->passingShare(index.size());
+  if (params.predicate)
+    work.pass = std::min(work.pass, params.predicate->passingShare(index.size()));
   return work;
 }
 
@@ -169,7 +172,6 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
   checkRole(metric);
   const Manifest &manifest = metric.artifact.manifest;
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
-  auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
   auto ofQueries = [](const std::string &what) {
     throw ArgumentError(ErrorKind::Input, {"queries"}, what);
   };
@@ -199,23 +201,34 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
     input("the first query has number " + std::to_string(params.firstQuery) + " and there are " +
           std::to_string(queries.rows) + " queries; numbers are 0 to " +
           std::to_string(std::numeric_limits<int32_t>::max() - 1));
-  if (params.firstQuery != 0 && hasExtent(manifest.captures, ExtentBound::Queries))
-    input(name + " has captures of queries, so all queries are searched at once, from number 0");
+  checkFirstQuery(metric, params.firstQuery);
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
   if (index.missingValues() && !manifest.missingValues && !manifest.isFilter())
     input(name + " does not take missing values, and the index may hold them; search by a metric "
                  "with missing_values, such as nan_euclidean");
-  if (manifest.dims != 0 && manifest.dims != index.dims())
-    input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
-          std::to_string(index.dims()));
+  checkDims(metric, index.dims());
   checkK(k, index.size());
   checkCandidates(index, params.candidates, queries.rows);
-  if (params.filter && params.filter->bits() < index.rowExtent())
-    usage("the filter has " + std::to_string(params.filter->bits()) +
-          " bits, the largest id of the index is " + std::to_string(index.largestId()) +
-          "; give it a bit for every id");
+  if (params.filter)
+    checkBits("the filter has", params.filter->bits(), index);
+  if (params.predicate)
+    checkPredicate(*params.predicate, index, queries, params.firstQuery);
+}
+
+void checkDims(const MetricView &metric, int32_t dims) {
+  const int32_t made = metric.artifact.manifest.dims;
+  if (made != 0 && made != dims)
+    throw Error(ErrorKind::Input, nameOf(metric) + " was compiled for " + std::to_string(made) +
+                                      " dims, the index has " + std::to_string(dims));
+}
+
+void checkFirstQuery(const MetricView &metric, int64_t firstQuery) {
+  if (firstQuery != 0 && metric.artifact.manifest.hasQueryCaptures())
+    throw Error(ErrorKind::Input,
+                nameOf(metric) + " has captures of queries, so all queries are searched at once, "
+                                 "from number 0");
 }
 
 void checkDistances(const RowStore &index, const MetricView &metric, const MatrixView &queries,

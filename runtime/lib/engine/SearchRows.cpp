@@ -128,7 +128,9 @@ void searchRows(Backend &backend, const MatrixView &rows, const StorePiece &stor
   if (!stats)
     return;
   *stats = search.cost();
-  if (params.filter)
+  if (params.predicate)
+    stats->passingShare = double(stats->scored) / (double(rows.rows) * double(queries.rows));
+  else if (params.filter)
     stats->passingShare = params.filter->passingShare(rows.rows);
 }
 

@@ -190,10 +190,9 @@ inline const std::vector<TestMetric> &testMetrics() {
              }
              return 1 - both / either + 0.001 * ((dims - 1) % 7);
            }},
-      {.name = "asymmetric",
-       .distance = sum([](double x, double y, int d) {
-         return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
-       })},
+      {.name = "asymmetric", .distance = sum([](double x, double y, int d) {
+                               return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
+                             })},
   };
   return metrics;
 }
@@ -292,17 +291,32 @@ inline Manifest inParts(Manifest m) {
   return m;
 }
 
-/// A filter without captures: rows whose id is even.
-inline Artifact evenRows(std::string bitcode) {
+/// \param more  sets what the filter's descriptor has beside its name.
+template <class More> Artifact filterArtifact(const char *name, std::string bitcode, More more) {
   Artifact artifact;
   Manifest &m = artifact.manifest;
   m.role = ANNUDF_ROLE_FILTER;
-  m.name = "even_rows";
+  m.name = name;
+  more(m);
   m.requiredFeatures = featuresOf(m);
   m.abiMinor = minorOf(m);
   artifact.payloads.push_back(
       Payload::hostBitcode("x86_64-pc-linux-gnu", {"test", "1"}, std::move(bitcode)));
   return artifact;
+}
+
+/// A filter without captures: rows whose id is even.
+inline Artifact evenRows(std::string bitcode) {
+  return filterArtifact("even_rows", std::move(bitcode), [](Manifest &) {});
+}
+
+/// A filter that sees the query: rows whose tenant is the query's.
+inline Artifact sameTenant(std::string bitcode) {
+  return filterArtifact("same_tenant", std::move(bitcode), [](Manifest &m) {
+    m.captures = {{"tenant", ANNUDF_CAPTURE_I32, {{ANNUDF_EXTENT_ROW, 0}}},
+                  {"mine", ANNUDF_CAPTURE_I32, {{ANNUDF_EXTENT_QUERY, 0}}}};
+    m.rowOnlyIndexes = m.seesQuery = true;
+  });
 }
 
 inline runtime::Metric compiled(const TestMetric &metric) {

@@ -434,6 +434,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf_cpu_dims", manifest.dims);
   defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(bits, manifest));
   defineConstant(*scan, "annudf_cpu_tile", tile);
+  defineConstant(*scan, "annudf_cpu_updates", !manifest.isFilter());
   defineConstant(*scan, "annudf_cpu_finalizes", manifest.form && manifest.form->lengths ? 1 : 0);
   defineConstant(*scan, "annudf_cpu_explains", host.explains);
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductScan.h"
+#include "cpu/search/PredicateScan.h"
 
 #include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Parallel.h"
@@ -69,6 +70,7 @@ public:
     scan_.push = OneQuery::take;
     scan_.sink = &sink_;
     scan_.ahead = block.rows;
+    scan_.queryPass = nullptr; // Rows that do not pass are not asked for.
   }
 
   /// At most kGroupRows of them.
@@ -241,8 +243,7 @@ void ProductScan::run(const ScanKernel &kernel, const annudf_cpu_scan &scan, con
     block.size = std::min(rows, scan.size - begin);
     if (begin + rows < scan.size)
       block.ahead = scan.rows + (begin + rows) * scan.words;
-    if (scan.pass)
-      block.pass = scan.pass + begin / kGroupRows;
+    takePass(block, scan, begin / kGroupRows);
     runBlock(kernel, block, queries, tighten, work);
   }
 }
@@ -340,7 +341,7 @@ void ProductScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, in
     for (int32_t c = 0; c < count; ++c) {
       const float bound = work.bounds[size_t(c)];
       if (isDone(bound) || bound > limitOf(query, scan.limit[i]) ||
-          !exists(scan, work.which[size_t(c)]))
+          !passes(scan, i, work.which[size_t(c)]))
         continue;
       chosen[n++] = work.which[size_t(c)];
       if (n == kGroupRows)
@@ -374,8 +375,7 @@ void ProductScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const
   for (int64_t begin = 0; begin < scan.size; begin += kKeptRows) {
     annudf_cpu_scan block = scan;
     block.size = std::min(kKeptRows, scan.size - begin);
-    if (scan.pass)
-      block.pass = scan.pass + begin / kGroupRows;
+    takePass(block, scan, begin / kGroupRows);
     collectBlock(block, first + begin, firstGroup * kGroupRows + begin, queries, found, compute,
                  work);
   }
@@ -410,7 +410,7 @@ void ProductScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, i
         for (int32_t c = 0; c < n; ++c) {
           const int32_t row = work.which[size_t(c)];
           const float lower = work.bounds[size_t(c)];
-          if (!isDone(lower) && exists(block, row))
+          if (!isDone(lower) && passes(block, first + i, row))
             work.rows.push_back({lower > -kInfinity ? lower : -kInfinity, // NaN too.
                                  upperBound(query, lower, base[row], norm[row]),
                                  uint32_t(block.list), uint32_t(firstOfList + row)});

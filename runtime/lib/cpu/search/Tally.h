@@ -23,6 +23,8 @@ class Tally {
 public:
   /// The rows of a scan that its filter lets pass, for each of its queries.
   void scored(const annudf_cpu_scan &scan) {
+    if (scan.queryPass)
+      return scoredByQuery(scan);
     int64_t rows = scan.size;
     if (scan.pass) {
       rows = 0;
@@ -44,6 +46,9 @@ public:
     Tally &tally;
   };
 
+  /// The share of pairs that a predicate let pass; 1 if none was asked.
+  double passingShare() const { return asked_ == 0 ? 1 : double(pairs_) / double(asked_); }
+
   /// Once nothing is added any more.
   void report(SearchStats &stats) const {
     stats.scored = pairs_;
@@ -53,6 +58,18 @@ public:
   }
 
 private:
+  void scoredByQuery(const annudf_cpu_scan &scan) {
+    int64_t pairs = 0;
+    const uint32_t *word = scan.queryPass;
+    for (int64_t group = 0; group * ANNUDF_CPU_GROUP_ROWS < scan.size; ++group) {
+      const uint32_t all = scan.pass ? scan.pass[group] : ~uint32_t(0);
+      for (int32_t q = 0; q < scan.queries; ++q)
+        pairs += std::popcount(*word++ & all);
+    }
+    pairs_.fetch_add(pairs, std::memory_order_relaxed);
+    asked_.fetch_add(scan.size * scan.queries, std::memory_order_relaxed);
+  }
+
   /// The example is that of the first query, whatever the order in which threads are done.
   void add(const annudf_cpu_nan &more) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -62,7 +79,7 @@ private:
     nan_.count += more.count;
   }
 
-  std::atomic<int64_t> pairs_ = 0;
+  std::atomic<int64_t> pairs_ = 0, asked_ = 0; ///< The latter before a predicate.
   std::mutex mutex_;
   annudf_cpu_nan nan_{};
 };

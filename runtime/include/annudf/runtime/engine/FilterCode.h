@@ -21,9 +21,10 @@ inline constexpr int64_t kMostFilterIds = ANNUDF_MAX_FILTER_IDS;
 /// \param captures  bound for the filter, this index and one query.
 /// \param bits      of the filter, so that it can be joined with others; 0: one more than the
 ///                  index's largest id, which is the least.
-/// \throws Error(Input) for an artifact that is no filter; Error(Usage) for an index without rows,
-/// too few bits or more than kMostFilterIds, or a filter of columns that keeps a row of an id and
-/// leaves out another; as Backend::search().
+/// \throws Error(Input) for an artifact that is no filter; Error(Usage) for a filter that sees the
+/// query, which is a Predicate, for an index without rows, too few bits or more than
+/// kMostFilterIds, or a filter of columns that keeps a row of an id and leaves out another; as
+/// Backend::search().
 RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &filter,
                    const BoundCaptures &captures, int64_t bits = 0, const Progress &progress = {});
 

@@ -59,16 +59,34 @@ public:
                             Code, Join>;
 
   /// \param steps  in postfix order: a filter puts its bits on a stack, a join takes its operands
-  ///               from there. \throws Error(Usage) unless one result is left.
+  ///               from there. \throws Error(Usage) unless one result is left, and for filters of
+  ///               different numbers of bits or queries.
   explicit Predicate(std::vector<Step> steps);
   std::span<const Step> steps() const { return steps_; }
   /// Most results on the stack at once.
   int depth() const { return depth_; }
+  /// Ids that its bits say something of; 0 where it has none.
+  int64_t bits() const { return bits_; }
+  /// Queries that it is for; 0: any.
+  int64_t queries() const { return queries_; }
+  /// The share of pairs of a query and one of `rows` rows that pass, at most. Bits are counted,
+  /// code may keep all rows or none; below 1, as there is a filter.
+  double passingShare(int64_t rows) const;
 
 private:
   std::vector<Step> steps_;
   int depth_ = 0;
+  int64_t bits_ = 0, queries_ = 0;
 };
+
+/// The part of checkSearch() for a predicate: its bits reach the index's largest id, its bitmaps
+/// are of these queries, its code is filters bound for index and queries.
+/// \throws Error(Usage or Input) naming value and limit.
+void checkPredicate(const Predicate &predicate, const RowStore &index, const MatrixView &queries,
+                    int64_t firstQuery);
+
+/// A bit for every id of the index, or an error that begins with `what`: "the filter has".
+void checkBits(const std::string &what, int64_t bits, const RowStore &index);
 
 } // namespace annudf::runtime
 

@@ -82,7 +82,8 @@ struct SearchStats {
   double searchMs = 0;     ///< The search itself, link and upload excluded.
   std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
   std::string why = {};    ///< Why these.
-  /// The share of rows that the filter lets pass, as the planner counts them (Workload::pass).
+  /// The share of rows that the filter lets pass, as the planner counts them (Workload::pass). With
+  /// a predicate on a CPU: of the pairs of a query and a row of its probed lists, counted.
   double passingShare = 1;
   int diskHits = 0;       ///< Kernels that this call found linked, on disk.
   std::string fault = {}; ///< Why the cache on disk was no use; "" where it was, or is off.
@@ -223,7 +224,7 @@ int checkK(int64_t k, int64_t rows = std::numeric_limits<int64_t>::max());
 /// Checks shared by the backends, before any work: the role, at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, the candidates
 /// (1 <= probes <= nLists, lists that exist, each once a query), the filter's bits against the
-/// index's largest id. \throws Error(Usage or Input) naming value and limit.
+/// index's largest id, the predicate. \throws Error(Usage or Input) naming value and limit.
 void checkSearch(const RowStore &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
 
@@ -233,6 +234,13 @@ void checkDistances(const RowStore &index, const MetricView &metric, const Matri
 
 /// Whether it is what it is asked for, a metric or a filter. \throws Error(Input) naming it if not.
 void checkRole(const MetricView &metric);
+
+/// Whether it was compiled for any dims or these. \throws Error(Input) if not.
+void checkDims(const MetricView &metric, int32_t dims);
+
+/// Whether it can take queries from this number on: captures of queries are of a whole search.
+/// \throws Error(Input) if not.
+void checkFirstQuery(const MetricView &metric, int64_t firstQuery);
 
 /// Compares the number that a metric's code returns with that of its manifest's descriptor:
 /// code for another one might read past the captures or the rows.
