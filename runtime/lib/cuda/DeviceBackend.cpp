@@ -219,6 +219,8 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
     lease->keep(ready.given);
   if (ready.pipeline.bound)
     lease->keep(ready.pipeline.bound);
+  if (ready.pipeline.predicate)
+    lease->keep(ready.pipeline.predicate);
   const uint64_t batch = ready.pipeline.batch();
   if (stats)
     tell(ready.pipeline.plan, params, report);

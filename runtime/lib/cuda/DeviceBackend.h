@@ -19,6 +19,7 @@
 #include "cuda/resident/DeviceCaptures.h"
 #include "cuda/resident/DeviceCopies.h"
 #include "cuda/resident/DeviceFilters.h"
+#include "cuda/search/DevicePredicate.h"
 #include "cuda/search/LoadedScans.h"
 #include "cuda/search/PreparedSearch.h"
 

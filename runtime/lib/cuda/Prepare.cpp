@@ -22,9 +22,9 @@ public:
   DeviceResources(DeviceBackend &backend, const RowStore &index, const DeviceIndex &copy,
                   const MetricView &metric, const BoundCaptures &captures,
                   const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
-                  SearchStats &stats)
+                  const DevicePredicate *predicate, SearchStats &stats)
       : backend(backend), index(index), copy(copy), metric(metric), captures(captures),
-        queries(queries), wanted(wanted), params(params), stats(stats),
+        queries(queries), wanted(wanted), params(params), predicate(predicate), stats(stats),
         elements(index.element(), queries.element), machine(backend.machine()),
         total(static_cast<uint64_t>(queries.rows)) {}
 
@@ -48,6 +48,8 @@ private:
     work.bodyBytes = bodyBytesOf(metric.artifact, sm);
     work.fusedAhead = isFusedAhead(metric.artifact, sm);
     work.everyDistance = wanted.every();
+    if (predicate)
+      work.pass = predicate->passingShare, work.passByQuery = true;
     // With less than one query a row of the largest lists, each pair reads its list for itself.
     if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
@@ -69,8 +71,8 @@ private:
       Workload batch = work;
       for (;;) {
         const uint64_t fit =
-            batchQueries(shapeOf(copy, batch, family, params.filter != nullptr), total,
-                         most ? std::min(limit, most) : limit, wanted.mostAtOnce);
+            batchQueries(shapeOf(copy, batch, family, params.filter && !predicate, predicate),
+                         total, most ? std::min(limit, most) : limit, wanted.mostAtOnce);
         if (fit >= static_cast<uint64_t>(batch.queries))
           return static_cast<uint64_t>(batch.queries);
         batch.queries = static_cast<int64_t>(fit);
@@ -117,6 +119,7 @@ private:
   const MatrixView &queries;
   const Wanted &wanted;
   const SearchParams &params;
+  const DevicePredicate *const predicate; ///< Null: none.
   SearchStats &stats;
   const ScanElements elements;
   const Machine machine;
@@ -169,10 +172,12 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
   auto copy = upload(index, params.progress, &stats);
   const BoundCaptures &captures = ofStore.get();
   auto there = captures_.get(captures);
-  auto filter = filters_.get(params.filter.get());
+  auto predicate = predicateOf(params, index, queries, {scans_, captures_, filters_}, stats);
+  auto filter = predicate ? nullptr : filters_.get(params.filter.get());
   auto given = uploadLists(params.candidates, queries.rows);
   checkFits(*copy, *context_);
-  DeviceResources found(*this, index, *copy, metric, captures, queries, wanted, params, stats);
+  DeviceResources found(*this, index, *copy, metric, captures, queries, wanted, params,
+                        predicate.get(), stats);
   const ExecutionPlan plan = found.plan();
   FamilyKernels kernels = found.kernelsOf(plan);
   const bool isBound = familyOf(plan).tiling(plan.work).bounds;
@@ -191,6 +196,7 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
                isBound ? std::move(found.bound) : nullptr, lists},
               std::move(kernels)};
   ready.pipeline.rowsAreSlots = ofStore.bySlot();
+  ready.pipeline.predicate = std::move(predicate);
   return ready;
 }
 

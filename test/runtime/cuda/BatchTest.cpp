@@ -65,6 +65,16 @@ TEST(CudaBatch, AFilterTakesTheTermsOfTheIndexByProductsAlone) {
   EXPECT_EQ(bytesOf(filtered, 1) - bytesOf(all, 1), 9000u * 144 * 4);
 }
 
+/// By hand: a word for each query and group, for each result that is there at once.
+TEST(CudaBatch, APredicateTakesAWordForEachGroup) {
+  const BatchShape all = evenShape(1000, 32, 1'000'000);
+  for (const uint64_t depth : {1, 3}) {
+    BatchShape filtered = all;
+    filtered.depth = depth;
+    EXPECT_EQ(bytesOf(filtered, 64) - bytesOf(all, 64), depth * 64 * all.groups * 4);
+  }
+}
+
 TEST(CudaBatch, FitsTheLimitAndIsAsLargeAsItAllows) {
   for (uint64_t lists : {1, 2, 100, 1024, 4096, 16384, 65536, 1 << 20})
     for (uint64_t probes : {1, 2, 4, 16, 32, 64, 1024, 65536})

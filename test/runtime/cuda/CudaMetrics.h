@@ -9,6 +9,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
 #define ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
 
+#include "runtime/TenantFilter.h"
 #include "runtime/cpu/TestMetrics.h"
 
 #include <cstdlib>
@@ -51,6 +52,15 @@ inline runtime::Metric unfusedMetric(const TestMetric &metric, const std::string
 }
 inline runtime::Metric unfusedMetric(const TestMetric &metric) {
   return unfusedMetric(metric, metric.name);
+}
+
+/// A filter, of filters.cu: evenRows or ownTenant.
+inline runtime::Metric cudaFilter(Artifact filter) {
+  filter.payloads.clear();
+  filter.payloads.push_back(
+      Payload::ltoIr(75, "", {"nvcc", "13.0"}, readFatbin(filter.manifest.name)));
+  const std::string name = filter.manifest.name;
+  return runtime::Metric::fromArtifact(std::move(filter), name + ".annudf");
 }
 
 } // namespace annudf::test

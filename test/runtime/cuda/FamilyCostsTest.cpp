@@ -61,6 +61,32 @@ TEST(CudaFamilies, EveryCostIsAboveZero) {
     EXPECT_EQ(chosen(few), "pairs") << few.queries;
 }
 
+/// Where each query may find other rows, queries that share a read skip few groups.
+TEST(CudaFamilies, AFilterByQueryHelpsPairsMost) {
+  Workload work = workOf(200, 32, 1024);
+  work.pass = 0.01;
+  EXPECT_EQ(chosen(work), "tiles");
+  work.passByQuery = true;
+  const double pairs = work.groupsThatPass(32), tiles = work.groupsThatPass(32 * 6);
+  EXPECT_NEAR(pairs, 0.275, 1e-3);
+  EXPECT_NEAR(tiles, 0.855, 1e-3);
+  const auto costOf = [&](const char *name) {
+    const auto all = families();
+    return (*std::find_if(
+                all.begin(), all.end(),
+                [&](const CudaFamily *family) { return family->name() == std::string_view(name); }))
+        ->cost(work, kH200);
+  };
+  const double byQuery = costOf("tiles"), ofPairs = costOf("pairs");
+  work.passByQuery = false;
+  EXPECT_LT(costOf("tiles"), byQuery);
+  EXPECT_EQ(costOf("pairs"), ofPairs);
+  work.pass = 1, work.passByQuery = true; // Code says nothing of how many pass.
+  const double all = costOf("tiles");
+  work.passByQuery = false;
+  EXPECT_EQ(costOf("tiles"), all);
+}
+
 TEST(CudaFamilies, BlocksThatStayHaveRoom) {
   constexpr uint64_t kStaged = ANNUDF_STAGED_SHARED_BYTES(ANNUDF_STAGED_TILE_QUERIES('a', 32)),
                      kPacked = ANNUDF_PACKED_SHARED_BYTES, kProducts = ANNUDF_MATRIX_SHARED_BYTES,

@@ -94,6 +94,12 @@ public:
     args_.terms = args_.scan.work.terms;
   }
 
+  /// Bounds are then of rows that each query may find. \param words  of queries and groups, in the
+  /// place of bounds; read in place.
+  void letPassByQuery(const std::vector<uint32_t> &words) {
+    args_.scan.work.passing = addressOf(words);
+  }
+
   /// For the queries of the last bounds: scale, factor, and what is added.
   const std::vector<float4> &queryNumbers() const { return queryNumbers_; }
   uint32_t groups() const { return listGroup_.back(); }
@@ -218,6 +224,8 @@ private:
           const auto *terms =
               reinterpret_cast<const float *>(args.terms) + tile * ANNUDF_MATRIX_TERMS;
           const float scale = 1 / listScale_[list];
+          if (args.scan.work.passing != 0)
+            leaveOut(args, numbers, sum, query, int(count), group, groups - group);
           if (numbers_.isRatio)
             writeBounds<true>(args, numbers, terms, sum, query, int(count), scale, group,
                               groups - group);

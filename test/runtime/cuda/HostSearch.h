@@ -50,8 +50,13 @@ struct Data {
   Vector weights;
   std::vector<Vector> ofQueries; ///< Weights of each query in their place; none: of all alike.
   std::vector<uint32_t> passing; ///< As of a filter; none: all rows.
+  std::vector<std::vector<uint32_t>> passingOf; ///< The same of each query; none: of all alike.
   bool passes(int64_t id) const {
     return passing.empty() || (passing[size_t(id) / 32] >> (id % 32) & 1);
+  }
+  bool passesFor(size_t query, int64_t id) const {
+    return passes(id) &&
+           (passingOf.empty() || (passingOf[query][size_t(id) / 32] >> (id % 32) & 1));
   }
   float weight(size_t query, size_t d) const {
     return ofQueries.empty() ? weights[d] : ofQueries[query][d];
@@ -83,12 +88,14 @@ public:
       : hooks(hooks), numbers(numbers), data(data), matrix(data.lists, data.mean(), numbers) {
     if (!data.passing.empty())
       matrix.letPass(data.passing);
-    bounds = matrix.bounds(data.queries, slots, base);
     for (uint32_t list = 0, group = 0; list < data.lists.size(); ++list) {
       probes.push_back(list), probeGroup.push_back(group);
       group += uint32_t(data.lists[list].size() + 31) / 32;
       ids.push_back(list == 0 ? 0 : ids.back() + int64_t(data.lists[list - 1].size()));
     }
+    if (!data.passingOf.empty())
+      letPassByQuery();
+    bounds = matrix.bounds(data.queries, slots, base);
   }
 
   /// Granules without passing rows have the bound infinity; no other bound is above its rows' keys.
@@ -102,7 +109,7 @@ public:
           uint32_t best = ANNUDF_KEY_NONE;
           bool any = false;
           for (size_t r = first; r < std::min(first + ANNUDF_GRANULE_ROWS, rows.size()); ++r)
-            if (data.passes(ids[list] + int64_t(r)))
+            if (data.passesFor(query, ids[list] + int64_t(r)))
               best = std::min(best, keyOfRow(rows[r])), any = true;
           if (!any) {
             ASSERT_TRUE(bound == INFINITY || bound == -FLT_MAX) << bound;
@@ -128,7 +135,7 @@ public:
         for (size_t row = 0; row < data.lists[list].size(); ++row) {
           const int64_t id = ids[list] + int64_t(row);
           const uint32_t key = keyOfRow(data.lists[list][row]);
-          if (key != ANNUDF_KEY_NONE && data.passes(id))
+          if (key != ANNUDF_KEY_NONE && data.passesFor(query, id))
             expected.emplace_back(key, id);
         }
       std::sort(expected.begin(), expected.end());
@@ -176,6 +183,15 @@ private:
       sums = hooks.update(sums, hooks.isWeighted ? data.weight(query, d) : 1, x[d], row[d]);
     return annudfKeyOf(hooks.finalize(sums, dims()), hooks.order);
   }
+  void letPassByQuery() {
+    words.resize(data.queries.size() * matrix.groups());
+    for (size_t q = 0; q < data.queries.size(); ++q)
+      for (size_t list = 0; list < data.lists.size(); ++list)
+        for (size_t row = 0; row < data.lists[list].size(); ++row)
+          words[q * matrix.groups() + probeGroup[list] + row / 32] |=
+              uint32_t(data.passesFor(q, ids[list] + int64_t(row))) << row % 32;
+    matrix.letPassByQuery(words);
+  }
   std::pair<std::vector<int64_t>, Vector> searched(uint32_t k) {
     std::vector<int64_t> outIds(k, -7);
     Vector outDistances(k, -7);
@@ -187,6 +203,8 @@ private:
     args.scan.work.probes = addressOf(probes), args.scan.work.probeGroup = addressOf(probeGroup);
     args.scan.work.groupCount = reinterpret_cast<uint64_t>(&groups);
     args.scan.work.keys = addressOf(own), args.scan.work.stride = groups;
+    if (!words.empty())
+      args.scan.work.passing = addressOf(words) + query * groups * sizeof(uint32_t);
     args.scan.work.nProbes = uint32_t(probes.size()), args.scan.order = hooks.order;
     args.outIds = addressOf(outIds), args.outDistances = addressOf(outDistances);
     args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
@@ -205,7 +223,7 @@ private:
   const Data &data;
   HostProducts matrix;
   Vector bounds;
-  std::vector<uint32_t> probes, probeGroup;
+  std::vector<uint32_t> probes, probeGroup, words;
   std::vector<int64_t> ids;
   size_t query = 0;
 };

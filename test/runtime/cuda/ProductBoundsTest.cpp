@@ -209,6 +209,33 @@ TEST(CudaProductBounds, AreOfTheRowsThatPass) {
   EXPECT_GT(searched, 800);
 }
 
+/// Every query has another filter; one lets no row pass, and one all.
+TEST(CudaProductBounds, AreOfTheRowsThatEachQueryMayFind) {
+  constexpr uint32_t kPatterns[] = {0x7fff7fff, 0x00880100, 0x80000000, 0, ~0U, 0x0f0f0001};
+  int searched = 0;
+  for (const Hooks &hooks : allHooks())
+    for (const KindOfData &kind : kKinds)
+      for (const size_t dims : {5, 70}) {
+        Data data = dataOf(uint32_t(dims), dims, kind.change);
+        for (size_t q = 0; q < data.queries.size(); ++q)
+          data.passingOf.emplace_back(10, kPatterns[q]); // For 305 rows.
+        std::string why;
+        const auto numbers = numbersFor(data, hooks, why);
+        if (!numbers)
+          continue;
+        SCOPED_TRACE(std::string(hooks.name) + ", " + kind.name + ", dims " + std::to_string(dims));
+        Search search(data, hooks, *numbers);
+        if (!holds(search, 10))
+          return;
+        ++searched;
+        if (kind.change != kKinds[0].change)
+          continue;
+        EXPECT_EQ(search.isNothing, 0u);
+        EXPECT_GT(search.isLeftOut, 0u);
+      }
+  EXPECT_GT(searched, 200);
+}
+
 /// Found by an attack of 2026-11-25: the bound became -infinity, which a search that goes through
 /// many equal bounds in pieces takes for done.
 TEST(CudaProductBounds, OfRowsBesideOnesAsLongAsFloatsAllowWhichDoNotPass) {

@@ -126,6 +126,13 @@ public:
           at(list, r, d) = 0.5F + (list == 1 ? 1e-4F : 1.0F) * normal(random);
   }
 
+  /// Lets each query find some rows of each group, of some groups none.
+  void letPassByQuery() {
+    std::mt19937 random(7);
+    for (size_t i = 0; i < size_t(queries) * listGroup.back(); ++i)
+      passing.push_back(random() % 4 == 0 ? 0 : uint32_t(random()) & uint32_t(random()));
+  }
+
   /// "" where every bound is below the distances of its rows, and not far.
   std::string fault() {
     run();
@@ -154,6 +161,9 @@ private:
         const double x = values[size_t(q) * dims + d], y = at(list, r, d);
         sum += of[d].row2 * (x - y) * (x - y), y2 += (y - 0.5) * (y - 0.5);
       }
+      if (!passing.empty() &&
+          !(passing[size_t(q) * listGroup.back() + listGroup[list] + r / 32] >> r % 32 & 1))
+        sum = INFINITY;
       least = std::min(least, sum), longest = std::max(longest, std::sqrt(y2));
     }
     for (uint32_t d = 0; d < dims; ++d) {
@@ -209,6 +219,8 @@ private:
     scan.work.ticket = reinterpret_cast<uint64_t>(&ticket);
     scan.work.stride = listGroup.back(), scan.work.nProbes = lists;
     scan.work.segmentGroups = kSegment;
+    if (!passing.empty())
+      scan.work.passing = address(passing);
     args.form.dims = address(of), args.form.most = 1e30;
     args.panels = address(panelRows), args.tileStart = address(rowTile);
     args.listScale = address(listScale), args.terms = address(terms);
@@ -233,7 +245,7 @@ private:
   std::vector<uint32_t> sizes;
   const uint32_t dims, queries;
   uint32_t tiles = 0, chunks = 0;
-  std::vector<uint32_t> listGroup, probeGroup, rowTile;
+  std::vector<uint32_t> listGroup, probeGroup, rowTile, passing;
   std::vector<uint4> rows;
   std::vector<float> values, keys;
   std::vector<annudf_matrix_dim> of;
@@ -249,8 +261,15 @@ TEST(ProductWarps, BoundEveryGranule) {
                {130, 5}, {130, 140}, {257, 40}, {257, 70}};
   for (const auto &[dims, queries] : cases) {
     productsAtOnce = dims % 2 ? 4 : 16;
-    ASSERT_EQ(Lists({3, 31, 129, 280}, dims, queries, dims + queries).fault(), "")
-        << dims << " dims, " << queries << " queries";
+    for (const bool byQuery : {false, true}) {
+      if (byQuery && queries < 130)
+        continue;
+      Lists lists({3, 31, 129, 280}, dims, queries, dims + queries);
+      if (byQuery)
+        lists.letPassByQuery();
+      ASSERT_EQ(lists.fault(), "")
+          << dims << " dims, " << queries << " queries" << (byQuery ? ", each with its rows" : "");
+    }
   }
 }
 

@@ -17,6 +17,7 @@
 #include "SharedBackend.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/engine/Predicate.h"
 #include "cuda/driver/Driver.h"
 #include "cuda/link/Linker.h"
 #include "cuda/plan/Families.h"
@@ -92,6 +93,23 @@ std::shared_ptr<const RowFilter> someRows(int64_t rows) {
   return std::make_shared<const RowFilter>(words, rows);
 }
 
+/// Rows 0, 17, 34, ... for even queries, none for every fifth, and all for the others, but those of
+/// odd rows.
+std::shared_ptr<const Predicate> rowsByQuery(int64_t rows, int64_t queries) {
+  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(rows * queries)));
+  for (int64_t q = 0; q < queries; ++q)
+    for (int64_t row = 0; row < rows; ++row)
+      if (const int64_t bit = q * rows + row; q % 5 != 0 && (q % 2 == 1 || row % 17 == 0))
+        words[size_t(bit / 32)] |= uint32_t(1) << (bit % 32);
+  const auto even = std::make_shared<const Metric>(cudaFilter(evenRows("")));
+  return std::make_shared<const Predicate>(std::vector<Predicate::Step>{
+      std::make_shared<const QueryBitmap>(std::move(words), queries, rows),
+      Predicate::Code{even, std::make_shared<const BoundCaptures>()}, Predicate::Join::And});
+}
+bool isFoundBy(int64_t query, int64_t row) {
+  return row % 2 == 0 && query % 5 != 0 && (query % 2 == 1 || row % 17 == 0);
+}
+
 class CudaSanitized : public testing::Test {
 protected:
   static constexpr int32_t kDims = 96; // Rows of parts have 256 bytes and more.
@@ -110,13 +128,16 @@ protected:
       EXPECT_EQ(found.stats.family, params.family);
     }
     const TestMetric &l2 = testMetric("l2");
-    auto rows = reference::allRows(base.rows);
-    if (params.filter)
-      std::erase_if(rows, [&](int64_t row) { return !params.filter->passes(row); });
-    for (int64_t q = 0; q < queries.rows; q += 11)
+    for (int64_t q = 0; q < queries.rows; q += 11) {
+      auto rows = reference::allRows(base.rows);
+      if (params.filter)
+        std::erase_if(rows, [&](int64_t row) { return !params.filter->passes(row); });
+      if (params.predicate)
+        std::erase_if(rows, [&](int64_t row) { return !isFoundBy(q, row); });
       EXPECT_EQ("", reference::check(base, rows, queries.row(q), k, l2.order, l2.distance,
                                      &found.ids[size_t(q * k)], &found.distances[size_t(q * k)]))
           << "query " << q;
+    }
   }
   CudaBackend *const backend = sharedBackend();
 };
@@ -125,7 +146,8 @@ class CudaSanitizedFamily : public CudaSanitized, public testing::WithParamInter
 protected:
   static constexpr int64_t kRows = 700;
 
-  void search(std::shared_ptr<const RowFilter> filter) const {
+  void search(std::shared_ptr<const RowFilter> filter,
+              std::shared_ptr<const Predicate> predicate = {}) const {
     const Case &of = GetParam();
     if (backend->arch() < of.least || backend->arch() > of.most)
       GTEST_SKIP() << "sm_" << backend->arch() << " has no kernels of " << of.family
@@ -133,7 +155,10 @@ protected:
     const auto base = reference::randomVectors(of.element, kRows, kDims, 1),
                queries = reference::randomVectors(of.element, of.queries, kDims, 2);
     expectFound(build(base, 3), metricFor(of.family), base, queries, 5,
-                {.candidates = Lists{3}, .filter = std::move(filter), .family = of.family});
+                {.candidates = Lists{3},
+                 .filter = std::move(filter),
+                 .predicate = std::move(predicate),
+                 .family = of.family});
   }
 };
 
@@ -218,6 +243,11 @@ TEST(CudaSanitizedCases, CoefficientsAreComputedByBlocksOfEverySize) {
 TEST_P(CudaSanitizedFamily, Searches) { search(nullptr); }
 
 TEST_P(CudaSanitizedFamily, SearchesWithAFilter) { search(someRows(kRows)); }
+
+/// Bits of each query, and code.
+TEST_P(CudaSanitizedFamily, SearchesWithAFilterThatSeesTheQuery) {
+  search(nullptr, rowsByQuery(kRows, GetParam().queries));
+}
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.family); });

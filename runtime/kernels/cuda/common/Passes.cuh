@@ -23,6 +23,17 @@ __device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists
   return exists && (word >> (row % 32) & 1);
 }
 
+/// The rows of a group that a query may find. \param place  the group's in the workspace.
+/// \pre args.work.passing != 0
+__device__ __forceinline__ uint32_t passingAt(const annudf_workspace &work, uint64_t place) {
+  return reinterpret_cast<const uint32_t *>(work.passing)[place];
+}
+
+/// Whether the query of the place may find a row of that group which exists and passes the filter.
+__device__ __forceinline__ bool isFor(const annudf_workspace &work, uint64_t place, uint32_t row) {
+  return work.passing == 0 || (passingAt(work, place) >> row & 1);
+}
+
 } // namespace
 
 #endif // ANNUDF_KERNELS_CUDA_COMMON_PASSES_CUH

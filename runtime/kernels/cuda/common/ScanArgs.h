@@ -120,6 +120,8 @@ struct annudf_workspace {
   uint64_t tiles;       ///< uint4 *: list, first entry of `pairs`, number of entries, first group.
   uint64_t keys;        ///< uint32_t *, Q * S * 32: key of every row scanned; or of `granules`.
   uint64_t minima;      ///< uint32_t *, Q * S: best key of every group; 0 of `granules`.
+  uint64_t passing;     ///< uint32_t *, Q * S: a bit for each row of a group, set where the query
+                        ///< may find it; 0: `filter` alone says so.
   uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, or as
                         ///< they are, for Staged.cu.
   uint64_t terms;       ///< float *: of rows that pass (ProductPassing.cuh), as those of the index;
@@ -164,6 +166,19 @@ struct annudf_scan_args {
   uint32_t order;  ///< enum annudf_order.
   uint32_t packedNegated; ///< Whether a packed sum is subtracted.
   uint32_t rowsAreSlots; ///< Whether hooks get a row's place among `ids` as its number, not its id.
+};
+
+/// A filter whose bits are computed for the rows of the probed lists (Predicate.cuh).
+struct annudf_predicate_args {
+  annudf_device_index index;
+  annudf_workspace work;
+  annudf_slots slots;    ///< Captures of the filter's code.
+  uint64_t words;        ///< uint32_t *, Q * S: what is written, as annudf_workspace::passing.
+  uint64_t bits;         ///< const uint32_t *: without code, a bit for each id.
+  uint64_t bitsOfQuery;  ///< Bits from a query to the next; 0: the same for all queries.
+  int32_t base;          ///< Index of the first query in the caller's batch.
+  uint32_t rowsAreSlots; ///< As in annudf_scan_args.
+  uint32_t negated;      ///< Whether rows are found that the filter does not let pass.
 };
 
 struct annudf_finish_args {

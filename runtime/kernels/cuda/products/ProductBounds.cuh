@@ -13,6 +13,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_PRODUCTS_PRODUCTBOUNDS_CUH
 #define ANNUDF_KERNELS_CUDA_PRODUCTS_PRODUCTBOUNDS_CUH
 
+#include "../common/Passes.cuh"
 #include "ProductRows.cuh"
 #include "ProductStages.cuh"
 
@@ -28,6 +29,27 @@ __device__ __forceinline__ float leastOrNan(float a, float b) {
 #else
   return a != a || b != b ? NAN : fminf(a, b);
 #endif
+}
+
+/// Puts infinity in place of the products of rows that this thread's two queries may not find: no
+/// bound of their granules is then of them.
+/// \pre args.scan.work.passing != 0
+__device__ __forceinline__ void leaveOut(const annudf_matrix_args &args, const Numbers &numbers,
+                                         float (&sum)[64], int firstQuery, int count,
+                                         uint32_t group, uint32_t groups) {
+  const uint32_t mine = threadIdx.x % 4;
+#pragma unroll
+  for (int o = 0; o < 2; ++o) {
+    const int q = firstQuery + 8 * o;
+    const uint32_t word =
+        q < count && mine < groups ? passingAt(args.scan.work, numbers.place[q] + group + mine) : 0;
+#pragma unroll
+    for (int pair = 0; pair < 16; ++pair) // Neighbours.
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        if (!(word >> (pair * 2 + r) & 1))
+          sum[pair * 4 + o * 2 + r] = INFINITY;
+  }
 }
 
 /// Writes the bounds of a tile for this thread's two queries. \tparam kRatio  of a normalised form:

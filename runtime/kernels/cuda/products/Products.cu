@@ -282,6 +282,9 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
         if constexpr (kMultiplies) {
           products.endTile(sum);
           const uint32_t group = static_cast<uint32_t>(tile) * 4;
+          if (work.passing != 0)
+            leaveOut(args, shared.numbers, sum, warp * 16 + lane / 4, count, group,
+                     item.groups - group);
           writeBounds<kRatio>(args, shared.numbers, shared.terms[tile & 3], sum,
                               warp * 16 + lane / 4, count, item.listScale, group,
                               item.groups - group);

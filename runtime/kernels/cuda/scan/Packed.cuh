@@ -160,8 +160,13 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
   for (int g = 0; g < kTileGroups; ++g) {
     const uint32_t of = min(group + g, segment.groups - 1);
     const bool inside = group + g < segment.groups;
-    // Which of the group's rows may be found: every lane has looked at one.
-    const uint32_t found = __ballot_sync(0xFFFFFFFFu, tile.found[g]);
+    // Which of the group's rows each query may find: every lane has looked at one row.
+    const uint32_t all = __ballot_sync(0xFFFFFFFFu, tile.found[g]);
+    uint32_t found[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j)
+      found[j] =
+          args.work.passing == 0 ? all : all & passingAt(args.work, places[firstQuery + j] + of);
     uint32_t key[2][4];
     bool nan = false;
 #pragma unroll
@@ -177,8 +182,8 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
                                fixed.own[q], ownRows[g * 32 + place]);
         const float distance = finalize(acc, fixed.dims, number, static_cast<int>(fixed.query[q]),
                                         fixed.list, fixed.slots);
-        key[j][part] = found >> row & 1 ? annudfKeyOf(distance, static_cast<int>(args.order))
-                                        : ANNUDF_KEY_NONE;
+        key[j][part] = found[j] >> row & 1 ? annudfKeyOf(distance, static_cast<int>(args.order))
+                                           : ANNUDF_KEY_NONE;
         nan |= distance != distance;
       }
     }
@@ -186,7 +191,7 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
 #pragma unroll
       for (int i = 0; i < 8; ++i)
         if (inside && firstQuery + i % 2 < count && key[i % 2][i / 2] == ANNUDF_KEY_NONE &&
-            (found >> rowAt(i / 2 * 8 + lane / 4) & 1) != 0)
+            (found[i % 2] >> rowAt(i / 2 * 8 + lane / 4) & 1) != 0)
           nans |= 1u << (g * 8 + i);
 #pragma unroll
     for (int j = 0; j < 2; ++j) {

@@ -39,7 +39,7 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
   for (uint32_t g = blockIdx.y; g < rows.groups; g += gridDim.y) {
     bool found;
     const int64_t row = rows.number(g, found);
-    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) { // The same for every warp.
+    if (!isWanted<1>(args, out, g, found)) { // The same for every warp.
       if (warp == 0)
         skipGroup<1>(args, g, lane, 1, out);
       continue;

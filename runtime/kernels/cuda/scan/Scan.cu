@@ -49,7 +49,7 @@ __device__ __forceinline__ void scanPair(const annudf_scan_args &args, uint32_t 
        g += rows.step) {
     bool found;
     const int64_t row = rows.number(g, found);
-    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
+    if (!isWanted<1>(args, out, g, found)) {
       skipGroup<1>(args, g, lane, 1, out);
       continue;
     }

@@ -238,12 +238,12 @@ __device__ __forceinline__ void updateEnd(const Block &block, const uint4 *rows,
 template <int N>
 __device__ __forceinline__ void countNan(const annudf_scan_args &args, int list, uint32_t g,
                                          int lane, int count, bool found, const int (&query)[N],
-                                         const uint32_t (&key)[N]) {
+                                         const uint64_t (&out)[N], const uint32_t (&key)[N]) {
   uint32_t mine = 0;
   int first = 0;
 #pragma unroll
   for (int j = 0; j < N; ++j)
-    if (j < count && found && key[j] == ANNUDF_KEY_NONE)
+    if (j < count && found && key[j] == ANNUDF_KEY_NONE && isFor(args.work, out[j] + g, lane))
       ++mine, first = query[j];
   const uint64_t group = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list] + g;
   addNanOfWarp(args, lane, mine, first,
@@ -276,14 +276,21 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
   }
   uint32_t key[N];
 #pragma unroll
-  for (int j = 0; j < N; ++j) {
+  for (int j = 0; j < N; ++j)
     key[j] = j < count ? lastKey[j] : ANNUDF_KEY_NONE;
+  if (args.work.passing != 0)
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      if (!isFor(args.work, out[j] + g, lane))
+        key[j] = ANNUDF_KEY_NONE;
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
     if (j < count)
       reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
   }
   __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
   if (__any_sync(0xFFFFFFFFu, nan))
-    countNan<N>(args, block.list, g, lane, count, found, query, key);
+    countNan<N>(args, block.list, g, lane, count, found, query, out, key);
   const uint32_t best = warpMinima<N>(key, lane);
   const int mine = lane / (32 / N);
   uint64_t place = out[0];
@@ -292,6 +299,20 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     place = mine == j ? out[j] : place;
   if (lane % (32 / N) == 0 && mine < count)
     reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
+}
+
+/// Whether the warp computes group `g` of the list: a row that passes the filter is `found`, and
+/// some query of the tile may find one.
+template <int N>
+__device__ __forceinline__ bool isWanted(const annudf_scan_args &args, const uint64_t (&out)[N],
+                                         uint32_t g, bool found) {
+  if (args.work.passing == 0)
+    return args.filter == 0 || __any_sync(0xFFFFFFFFu, found);
+  uint32_t words = 0;
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    words |= passingAt(args.work, out[j] + g);
+  return words != 0;
 }
 
 /// What finishGroup leaves, of a group without a row that may be found.
@@ -331,12 +352,14 @@ struct ListRows {
     found = passes(args, exists, row);
     return args.rowsAreSlots ? static_cast<int64_t>(slot) : row;
   }
-  /// The warp's first group from `g` on with a row that may be found.
-  __device__ __forceinline__ uint32_t next(uint32_t g) const {
-    bool found = true;
-    for (; args.filter != 0 && g < groups; g += step) {
-      (void)number(g, found);
-      if (__any_sync(0xFFFFFFFFu, found))
+  /// The warp's first group from `g` on that it computes for a tile.
+  template <int N>
+  __device__ __forceinline__ uint32_t next(uint32_t g, const uint64_t (&out)[N]) const {
+    for (; (args.filter != 0 || args.work.passing != 0) && g < groups; g += step) {
+      bool found = true;
+      if (args.filter != 0)
+        (void)number(g, found);
+      if (isWanted<N>(args, out, g, found))
         break;
     }
     return g;

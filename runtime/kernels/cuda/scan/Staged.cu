@@ -25,6 +25,7 @@
 
 #include "Minima.cuh"
 #include "Stages.cuh"
+#include "TilePassing.cuh"
 
 #ifdef ANNUDF_PACKED
 #define ANNUDF_KERNEL annudf_scan_packed
@@ -175,10 +176,10 @@ __device__ __forceinline__ void updateStage(Tile &tile, const Fixed &fixed, cons
 
 #endif
 
-/// Begins a tile: `group` is its first in the segment.
+/// Begins a tile: `group` is its first in the segment, `places` are those of its queries.
 __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Segment &segment,
-                                          const Fixed &fixed, uint32_t group, int lane,
-                                          bool hasQueries, Tile &tile) {
+                                          const Fixed &fixed, const uint64_t *places,
+                                          uint32_t group, int lane, bool hasQueries, Tile &tile) {
   bool found = false;
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g) {
@@ -197,6 +198,8 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g)
     found |= tile.found[g];
+  if (args.work.passing != 0)
+    found = passingOfTile<kTileQueries>(args.work, segment.groups, places, group, lane) != 0;
   tile.any = hasQueries && __any_sync(0xFFFFFFFFu, found);
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q) {
@@ -212,15 +215,16 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
 
 /// Counts what of a tile is NaN; ids are read anew, so that no register waits for them.
 __device__ __forceinline__ void countNan(const annudf_scan_args &args, const Segment &segment,
-                                         const Fixed &fixed, uint32_t group, int lane, int count,
-                                         const Tile &tile,
+                                         const Fixed &fixed, const uint64_t *places, uint32_t group,
+                                         int lane, int count, const Tile &tile,
                                          const uint32_t (&key)[kTileQueries][kTileGroups]) {
+  const uint32_t bits = passingOfLane<kTileQueries>(args.work, segment.groups, places, group, lane);
   uint32_t mine = 0, firstQuery = 0, firstGroup = 0;
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q)
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g)
-      if (q < count && tile.found[g] && key[q][g] == ANNUDF_KEY_NONE)
+      if (isFoundBy(bits, q, g) && q < count && tile.found[g] && key[q][g] == ANNUDF_KEY_NONE)
         ++mine, firstQuery = q, firstGroup = g;
   const uint64_t place = uint64_t(group + firstGroup) * 32 + lane; // Read where there is one.
   addNanOfWarp(args, lane, mine, fixed.query[firstQuery], mine ? segment.ids[place] : 0);
@@ -253,8 +257,10 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
       nan |= distance != distance;
     }
   }
+  if (args.work.passing != 0)
+    leaveOut(passingOfLane<kTileQueries>(args.work, segment.groups, places, group, lane), key);
   if (__any_sync(0xFFFFFFFFu, nan))
-    countNan(args, segment, fixed, group, lane, count, tile, key);
+    countNan(args, segment, fixed, places, group, lane, count, tile, key);
   if (!args.work.granules)
 #pragma unroll
     for (int q = 0; q < kTileQueries; ++q) {
@@ -401,7 +407,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
       continue;
     }
     if (step == 0)
-      beginTile(args, segment, fixed, group, lane, mine > 0, tile);
+      beginTile(args, segment, fixed, places.group + firstQuery, group, lane, mine > 0, tile);
     if (tile.any) {
       const uint4 *const rows = stages + slot * (kRowWords + kQueryWords);
       const uint4 *const queries = rows + kRowWords + firstQuery * kQueryPitch;

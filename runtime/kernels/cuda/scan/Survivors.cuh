@@ -19,6 +19,7 @@
 #define ANNUDF_KERNELS_CUDA_SCAN_SURVIVORS_CUH
 
 #include "../common/Keys.cuh"
+#include "../common/Passes.cuh"
 #include "../common/ProductArgs.h"
 #include "../common/Starts.cuh"
 
@@ -428,7 +429,8 @@ private:
     }
     const uint32_t place = granule % ANNUDF_GRANULES * ANNUDF_GRANULE_ROWS + r,
                    inList = (group - start) * 32 + place;
-    if (inList >= size)
+    if (inList >= size ||
+        !isFor(work, static_cast<uint64_t>(blockIdx.x) * work.stride + group, place))
       return ANNUDF_KEY_NONE;
     return metric.evaluate(list, first + inList / 32, place, row);
   }

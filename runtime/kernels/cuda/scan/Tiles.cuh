@@ -29,14 +29,15 @@ struct Ahead {
   int slot = 0;       ///< The ring's.
   int inUse = 0;      ///< The same.
 
-  __device__ __forceinline__ void ask(const ListRows &list) {
+  template <int N>
+  __device__ __forceinline__ void ask(const ListRows &list, const uint64_t (&out)[N]) {
     if (group < list.groups && batches > 0) {
 #pragma unroll
       for (int a = 0; a < kBatch; ++a) // The last may reach past the group.
         annudf_copy_ahead(ring + (slot * kBatch + a) * 32, chunk + a * 32);
       chunk += kBatch * 32;
       if (++batch == batches) {
-        batch = 0, group = list.next(group + list.step);
+        batch = 0, group = list.next<N>(group + list.step, out);
         chunk = list.chunks(group);
       }
     }
@@ -61,21 +62,22 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
   const ListRows rows(args, list);
-  const uint32_t first = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp, begin = rows.next(first);
+  int query[N];
+  uint64_t out[N];
+  placesOf(args, pair, query, out);
+  const uint32_t first = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp,
+                 begin = rows.next<N>(first, out);
   Ahead ahead = {tileWords + Staged<N>::chunks(block.dims) +
                      warp * (Ahead::kBatch * Ahead::kBatches * 32) + lane,
                  begin, rows.chunks(begin), (block.fullChunks + Ahead::kBatch - 1) / Ahead::kBatch};
 #pragma unroll 1
   for (int i = 0; i < Ahead::kBatches - 1; ++i)
-    ahead.ask(rows);
+    ahead.ask<N>(rows, out);
   stageQueries<N>(args, pair); // While the first rows come.
-  int query[N];
-  uint64_t out[N];
-  placesOf(args, pair, query, out);
   for (uint32_t g = first; g < rows.groups; g += rows.step) {
     bool found;
     const int64_t row = rows.number(g, found);
-    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
+    if (!isWanted<N>(args, out, g, found)) {
       skipGroup<N>(args, g, lane, count, out);
       continue;
     }
@@ -85,7 +87,7 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
       init(acc[j], block.dims, query[j], block.list, block.slots);
 #pragma unroll 1
     for (int c = 0; c < block.fullChunks;) {
-      ahead.ask(rows);
+      ahead.ask<N>(rows, out);
       const uint4 *chunk = ahead.take();
       const int end = min(c + Ahead::kBatch, block.fullChunks);
 #pragma unroll 1

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coarse.cuh"
+#include "FilterBits.cuh"
 #include "Finish.cuh"
 #include "Merge.cuh"
 #include "Regroup.cuh"

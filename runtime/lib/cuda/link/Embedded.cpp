@@ -71,6 +71,7 @@ ANNUDF_PACKED_TERMS(ANNUDF_X)
 #undef ANNUDF_X
 ANNUDF_EMBED(hook_text)
 ANNUDF_EMBED(filter)
+ANNUDF_EMBED(predicate)
 ANNUDF_EMBED(contract)
 ANNUDF_EMBED(overlap_75)
 ANNUDF_EMBED(overlap_80)
@@ -148,6 +149,8 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
     return widths == HookWidths{32, 32, AccumulatorForm::Word}    ? ANNUDF_BYTES(survivors)
            : widths == HookWidths{32, 32, AccumulatorForm::Words} ? ANNUDF_BYTES(survivors_fields)
                                                                   : std::string_view();
+  case ScanSource::Predicate:
+    return ANNUDF_BYTES(predicate);
   }
   return {};
 }
@@ -240,6 +243,7 @@ std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
       return ANNUDF_BYTES(template_survivors_##NAME);                                              \
     case ScanSource::Parts:                                                                        \
     case ScanSource::Packed:                                                                       \
+    case ScanSource::Predicate:                                                                    \
       break;                                                                                       \
     }
   ANNUDF_ELEMENTS(ANNUDF_X)

@@ -74,6 +74,7 @@ enum class ScanSource {
   Staged,    ///< Staged.cu, for coordinates of 32 bits.
   Packed,    ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
   Survivors, ///< Survivors.cu, for words of accumulators and coordinates of 32 bits.
+  Predicate, ///< Predicate.cu, which is linked with a filter alone.
 };
 
 /// One kernel of such a file.

@@ -36,9 +36,10 @@ inline std::string perList(const Workload &work) {
 }
 
 /// The share of `rows` together that is scanned, and for the rest what asking its rows costs, as
-/// measured: `asking` of a reading.
-inline double shareOf(const Workload &work, int32_t rows, double asking) {
-  const double passing = work.groupsThatPass(rows);
+/// measured: `asking` of a reading. \param queries  that are scanned together, at most.
+inline double shareOf(const Workload &work, int32_t rows, double asking, int32_t queries = 1) {
+  const double abreast = std::clamp(work.queriesPerRow(), 1.0, double(queries));
+  const double passing = work.groupsThatPass(work.passByQuery ? int32_t(rows * abreast) : rows);
   return passing + asking * (1 - passing);
 }
 
@@ -66,8 +67,8 @@ inline double readingOfNobody(const Workload &work) {
 inline double readingsOfTiles(const Workload &work, double abreast, double sorting) {
   constexpr double kAsking = 0.22, kOfSorting = 0.3;
   const double read = std::max(1.0, work.queriesPerRow() / abreast) - readingOfNobody(work);
-  return work.lists *
-         (read * shareOf(work, kGroupRows, kAsking) + sorting - shareOfMoreRows(work) * kOfSorting);
+  return work.lists * (read * shareOf(work, kGroupRows, kAsking, kTileQueries) + sorting -
+                       shareOfMoreRows(work) * kOfSorting);
 }
 
 /// The same where all rows are brought to shared memory, and what a warp has of them is computed
@@ -75,7 +76,8 @@ inline double readingsOfTiles(const Workload &work, double abreast, double sorti
 inline double readingsOfStages(const Workload &work, double abreast, double sorting,
                                double asking) {
   constexpr int32_t kRowsOfWarp = ANNUDF_STAGED_WARP_GROUPS * kGroupRows;
-  const double computed = work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking);
+  const double computed =
+      work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking, kTileQueries);
   return work.lists *
          (std::max(1.0, computed) - readingOfNobody(work) + sorting * (1 - shareOfMoreRows(work)));
 }

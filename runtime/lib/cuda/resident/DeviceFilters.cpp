@@ -21,4 +21,13 @@ std::shared_ptr<const Buffer> FilterCache::get(const RowFilter *filter) {
   return words;
 }
 
+std::shared_ptr<const Buffer> FilterCache::get(const std::shared_ptr<const QueryBitmap> &bitmap) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ContextScope scope(*context_);
+  auto words = bitmaps_.get(context_, {bitmap}, bitmap->words());
+  constexpr size_t kKept = 2; // They are larger than filters.
+  bitmaps_.trim(kKept);
+  return words;
+}
+
 } // namespace annudf::runtime::cuda

@@ -12,6 +12,7 @@
 #include "RecentCopies.h"
 
 #include "annudf/runtime/engine/Filter.h"
+#include "annudf/runtime/engine/Predicate.h"
 
 #include <memory>
 #include <mutex>
@@ -24,11 +25,21 @@ public:
   explicit FilterCache(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   /// A filter's words; null for no filter.
   std::shared_ptr<const Buffer> get(const RowFilter *filter);
+  std::shared_ptr<const Buffer> get(const std::shared_ptr<const QueryBitmap> &bitmap);
 
 private:
+  /// Which bitmap, however long it lives: another has another one.
+  struct Identity {
+    std::weak_ptr<const QueryBitmap> of;
+    bool operator==(const Identity &other) const {
+      return !of.owner_before(other.of) && !other.of.owner_before(of);
+    }
+  };
+
   const std::shared_ptr<const Context> context_;
   std::mutex mutex_;
   RecentCopies<uint64_t> recent_; ///< By the filter's number.
+  RecentCopies<Identity> bitmaps_;
 };
 
 } // namespace annudf::runtime::cuda

@@ -16,12 +16,13 @@ FamilyKernels LoadedScans::get(const MetricView &metric, ScanElements elements,
                                const CudaFamily &family, SearchStats &stats) {
   FamilyKernels all = {&family, {}};
   for (const ScanEntry &entry : family.entries())
-    all.kernels.push_back(get(metric, {elements, context_->sm(), entry}, stats));
+    all.kernels.push_back(get(metric, elements, entry, stats));
   return all;
 }
 
-std::shared_ptr<const ScanKernel> LoadedScans::get(const MetricView &metric,
-                                                   const ScanTarget &target, SearchStats &stats) {
+std::shared_ptr<const ScanKernel> LoadedScans::get(const MetricView &metric, ScanElements elements,
+                                                   const ScanEntry &entry, SearchStats &stats) {
+  const ScanTarget target = {elements, context_->sm(), entry};
   const auto start = std::chrono::steady_clock::now();
   bool made = false;
   auto kernel = scans_.get(

@@ -36,10 +36,11 @@ public:
                                ScanElements elements, const Workload &work, const Machine &machine,
                                double rows, SearchStats &stats);
 
-private:
-  std::shared_ptr<const ScanKernel> get(const MetricView &metric, const ScanTarget &target,
-                                        SearchStats &stats);
+  /// One kernel, for a filter's code too.
+  std::shared_ptr<const ScanKernel> get(const MetricView &metric, ScanElements elements,
+                                        const ScanEntry &entry, SearchStats &stats);
 
+private:
   const std::shared_ptr<const Context> context_;
   KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
   LinksAhead ahead_;

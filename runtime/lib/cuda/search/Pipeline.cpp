@@ -8,6 +8,8 @@
 
 #include "Pipeline.h"
 
+#include "DevicePredicate.h"
+
 #include "cuda/link/Embedded.h"
 
 #include <algorithm>
@@ -44,7 +46,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")),
-      merge(module.function("annudf_merge")) {}
+      merge(module.function("annudf_merge")), filterBits(module.function("annudf_filter_bits")),
+      joinWords(module.function("annudf_join_words")) {}
 
 ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
                        const char *kernel)
@@ -63,7 +66,7 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
 }
 
 BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFamily &family,
-                   bool isFiltered) {
+                   bool isFiltered, const DevicePredicate *predicate) {
   BatchShape shape;
   shape.queries = static_cast<uint64_t>(batch.queries);
   shape.lists = index.args().nLists;
@@ -72,6 +75,7 @@ BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFa
   shape.allGroups = index.mostGroups(index.args().nLists);
   shape.dims = index.args().dims;
   shape.isFiltered = isFiltered;
+  shape.depth = predicate ? predicate->depth : 0;
   shape.tiling = family.tiling(batch);
   return shape;
 }
@@ -113,6 +117,8 @@ public:
     if (args.work.terms && search.bound->tiles())
       to.next(search.bound->kernels().passing, {search.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
               matrixArgs());
+    if (search.predicate)
+      search.enqueuePredicate(args, shape, to);
     if (clock)
       clock->mark("sort");
     return mostTiles(shape);
@@ -165,7 +171,7 @@ private:
 } // namespace
 
 void Pipeline::reserve(Workspace &workspace, uint64_t count) const {
-  (void)workspace.prepare(shapeOf(index, workOf(count), familyOf(plan), filter != 0));
+  (void)workspace.prepare(shapeOf(count));
 }
 
 void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to,
@@ -173,7 +179,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
                        uint64_t distances, StageClock *clock) const {
   const CudaFamily &family = familyOf(plan);
   const Workload work = workOf(count);
-  const BatchShape shape = shapeOf(index, work, family, filter != 0);
+  const BatchShape shape = shapeOf(count);
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);
@@ -194,6 +200,10 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
       clock->mark(name);
   };
   enqueueProbes(args, shape, to, clock);
+  if (predicate && shape.tiling.queries == 0) { // Else it follows the sort.
+    enqueuePredicate(args, shape, to);
+    stage("sort");
+  }
 
   StreamQueue queue(*this, linked.scan(), shape, args, to, clock);
   family.enqueue(queue, work);
@@ -223,6 +233,38 @@ void Pipeline::enqueueProbes(const annudf_scan_args &args, const BatchShape &sha
            args.index, args.work, lists);
   if (clock)
     clock->mark("select");
+}
+
+void Pipeline::enqueuePredicate(const annudf_scan_args &args, const BatchShape &shape,
+                                Launcher &to) const {
+  constexpr uint64_t kWarps = ANNUDF_SCAN_THREADS / 32, kPerProcessor = 16, kThreads = 256;
+  const uint64_t items = shape.tiling.queries ? mostTiles(shape) : shape.queries * shape.probes;
+  const uint64_t cut =
+      segments(items, std::min<uint64_t>(index.mostGroups(1), shape.tiling.segmentGroups),
+               context.processors(), kPerProcessor, kWarps);
+  const uint64_t words = shape.queries * shape.groups;
+  const auto result = [&](uint64_t i) { return args.work.passing + i * words * sizeof(uint32_t); };
+  uint64_t results = 0;
+  for (const DevicePredicate::Step &step : predicate->steps) {
+    if (step.isJoin) {
+      --results;
+      const int both = step.both;
+      to.next(kernels.joinWords, {(words + kThreads - 1) / kThreads}, kThreads, 0,
+              result(results - 1), result(results), words, both);
+      continue;
+    }
+    annudf_predicate_args filter = {};
+    filter.index = args.index, filter.work = args.work;
+    filter.words = result(results++);
+    filter.base = args.queries.base;
+    filter.negated = step.negated;
+    if (step.code)
+      filter.slots = step.captures->slots, filter.rowsAreSlots = step.rowsAreSlots;
+    else
+      filter.bits = step.bits->device(), filter.bitsOfQuery = step.bitsOfQuery;
+    to.next(step.code ? step.code->function : kernels.filterBits, {items, cut}, ANNUDF_SCAN_THREADS,
+            0, filter);
+  }
 }
 
 void Pipeline::enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,

@@ -23,12 +23,15 @@
 
 namespace annudf::runtime::cuda {
 
+struct DevicePredicate;
+
 /// The kernels of Search.cu.
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
-      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, merge;
+      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, merge, filterBits,
+      joinWords;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
@@ -51,8 +54,9 @@ struct FamilyKernels {
 };
 
 /// What a batch needs room for.
+/// \param predicate  null: none.
 BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFamily &family,
-                   bool isFiltered);
+                   bool isFiltered, const DevicePredicate *predicate);
 
 /// A search that is ready to run; everything lives on the device.
 struct Pipeline {
@@ -61,7 +65,7 @@ struct Pipeline {
   const SearchKernels &kernels;
   const DeviceIndex &index;
   annudf_slots slots;
-  uint64_t filter; ///< As of annudf_scan_args.
+  uint64_t filter; ///< As of annudf_scan_args; 0 where there is a predicate, which has it.
   annudf_element queryElement;
   annudf_order order;
   annudf_coarse coarse;
@@ -74,7 +78,8 @@ struct Pipeline {
   /// Where lists that the caller names would stand for the query with number 0, const uint32_t *,
   /// nProbes a query; none: all lists are scanned, or they are ranked.
   std::optional<uint64_t> given;
-  uint64_t nan = 0;          ///< As of annudf_scan_args.
+  std::shared_ptr<const DevicePredicate> predicate = {}; ///< Null: none.
+  uint64_t nan = 0;                                      ///< As of annudf_scan_args.
   bool rowsAreSlots = false; ///< The same: captures of rows are in slot order.
 
   /// Queries of every batch but the last.
@@ -84,6 +89,9 @@ struct Pipeline {
   int64_t pairsOf(uint64_t count) const;
   /// Makes room for enqueue() of `count` queries, so that it allocates nothing.
   void reserve(Workspace &workspace, uint64_t count) const;
+  /// Launches what the predicate's bits are computed by, of the pairs as they are, sorted or not.
+  /// \pre there is one.
+  void enqueuePredicate(const annudf_scan_args &args, const BatchShape &shape, Launcher &to) const;
   /// Launches the search of `count` queries, batch() at most.
   /// \param linked  of the plan's family.
   /// \param base  index of the first in the caller's batch.
@@ -95,6 +103,9 @@ struct Pipeline {
 
 private:
   Workload workOf(uint64_t count) const { return plan.workOf(static_cast<int64_t>(count)); }
+  BatchShape shapeOf(uint64_t count) const {
+    return cuda::shapeOf(index, workOf(count), familyOf(plan), filter != 0, predicate.get());
+  }
   /// The lists that each query probes.
   void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      StageClock *clock) const;

@@ -77,6 +77,8 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
   } else if (!shape.tiling.granules) {
     work.minima = layout.take(queries, shape.groups, 4);
   }
+  if (shape.depth != 0)
+    work.passing = layout.take(queries * shape.depth, shape.groups, 4);
   work.granules = shape.tiling.granules;
   const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // A group's.
   uint64_t keys = 0;

@@ -91,6 +91,7 @@ struct Workload {
   /// The share of rows that the search's filter lets pass (RowFilter::passingShare); 1 without
   /// one.
   double pass = 1;
+  bool passByQuery = false;   ///< Whether other rows pass for other queries.
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 

@@ -1,0 +1,92 @@
+//===- Predicate.cuh - Bits of a predicate, for rows of probed lists -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A predicate that sees the query is computed before the scan: a word for each query and group of
+// its probed lists, where the scan leaves the group's best key.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_COMMON_PREDICATE_CUH
+#define ANNUDF_KERNELS_CUDA_COMMON_PREDICATE_CUH
+
+#include "ScanArgs.h"
+
+#include <cstdint>
+
+namespace {
+
+/// The rows of a list's group that the queries of up to 32 pairs may find: this lane's word.
+/// \param query  the lane's, in the batch; of lanes from `count` on any.
+/// \param keep   of a row's number, a query's number in the caller's batch and a list.
+template <class Keep>
+__device__ __forceinline__ uint32_t wordOfLane(const annudf_predicate_args &args, uint32_t list,
+                                               bool exists, int64_t row, uint32_t query,
+                                               uint32_t count, Keep keep) {
+  // Code loads what it reads of a row once for all of these.
+  constexpr uint32_t kAtOnce = 4;
+  const uint32_t lane = threadIdx.x & 31;
+  uint32_t mine = 0;
+#pragma unroll 1
+  for (uint32_t first = 0; first < count; first += kAtOnce) {
+    int queries[kAtOnce];
+    bool kept[kAtOnce];
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i) // Past the end the last once more.
+      queries[i] =
+          args.base + static_cast<int>(__shfl_sync(0xFFFFFFFFu, query,
+                                                   static_cast<int>(min(first + i, count - 1))));
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      kept[i] = keep(row, queries[i], static_cast<int>(list));
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+      const uint32_t word = __ballot_sync(0xFFFFFFFFu, exists && kept[i] != (args.negated != 0));
+      mine = lane == first + i ? word : mine;
+    }
+  }
+  return mine;
+}
+
+/// Block (tile, segment), or (pair, segment) where pairs are not sorted; a warp takes a group, and
+/// a lane a row of it.
+template <class Keep>
+__device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Keep keep) {
+  const annudf_workspace &work = args.work;
+  const auto numbers = [](uint64_t address) { return reinterpret_cast<const uint32_t *>(address); };
+  uint4 tile = make_uint4(0, 0, 1, 0); // List, first pair, number of pairs, first group.
+  if (work.tileQueries == 0)
+    tile.x = numbers(work.probes)[blockIdx.x];
+  else if (blockIdx.x < numbers(work.tileStart)[args.index.nLists]) // The grid is an upper bound.
+    tile = reinterpret_cast<const uint4 *>(work.tiles)[blockIdx.x];
+  else
+    return;
+  const uint32_t lane = threadIdx.x & 31, size = numbers(args.index.listSize)[tile.x];
+  const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);
+  const uint64_t firstGroup = numbers(args.index.listGroup)[tile.x];
+  for (uint32_t g = tile.w + blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + threadIdx.x / 32; g < groups;
+       g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
+    const bool exists = g * 32 + lane < size;
+    // Padding runs as a row that exists, so that nothing is read outside its extent.
+    const uint64_t slot = (firstGroup + g) * 32 + (exists ? lane : 0);
+    const int64_t row = args.rowsAreSlots ? static_cast<int64_t>(slot)
+                                          : reinterpret_cast<const int64_t *>(args.index.ids)[slot];
+    for (uint32_t first = 0; first < tile.z; first += 32) {
+      const uint32_t count = min(tile.z - first, 32u), own = first + min(lane, count - 1);
+      const uint32_t pair = work.tileQueries == 0 ? blockIdx.x : numbers(work.pairs)[tile.y + own];
+      const uint32_t query = pair / work.nProbes;
+      const uint32_t word = wordOfLane(args, tile.x, exists, row, query, count, keep);
+      if (lane < count)
+        reinterpret_cast<uint32_t *>(args.words)[static_cast<uint64_t>(query) * work.stride +
+                                                 numbers(work.probeGroup)[pair] + g] = word;
+    }
+  }
+}
+
+} // namespace
+
+#endif // ANNUDF_KERNELS_CUDA_COMMON_PREDICATE_CUH
