@@ -13,7 +13,8 @@
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
 //                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
 //                     [--stages] [--prepared same|other] [--host-build] [--skew S]
-//                     [--by-hand KERNELS.cubin] [--contract]
+//                     [--by-hand KERNELS.cubin] [--contract] [--tenant 0.1] [--tenant-filter
+//                     F.annudf]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -28,12 +29,15 @@
 // others each time; host_us is what the call of a search in device memory takes. --stages adds how
 // long each stage takes, events between them, and the rows that a query scans. --skew puts this
 // share of the rows, and of no queries more than chance does, so close together that they are one
-// list. --by-hand runs kernels that hold the formula themselves (ByHand.cu).
+// list. --by-hand runs kernels that hold the formula themselves (ByHand.cu). --tenant also times
+// searches in which each query may find this share of the rows, its tenant's: by the code of
+// --tenant-filter, whose captures of rows and queries are tenants, else by a bit for each pair.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CudaLinks.h"
 #include "Mixture.h"
+#include "Tenants.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
@@ -100,7 +104,9 @@ struct Options {
   float sigma = 0.6f, scalar = 2.5f;
   uint32_t lists = 1024;
   std::vector<int64_t> probes = {32}, batches = {1, 10, 100, 1000, 10000}, ks = {10};
-  std::vector<double> pass; ///< Shares of rows that filters let pass.
+  std::vector<double> pass;    ///< Shares of rows that filters let pass.
+  std::vector<double> tenants; ///< Shares of rows that a query may find, each query others.
+  std::string tenantFilter;    ///< The code that says which; "": bits do.
   std::vector<std::string> families = {""};
   int64_t queries = 0, maxK = 0; ///< The most of one search.
   bool host = false, hostBuild = false, links = false, stages = false, contract = false;
@@ -129,6 +135,11 @@ void Options::addOptions(CLI::App &app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--pass", pass, "Search with filters too, that let these shares of the rows pass")
       ->delimiter(',');
+  app.add_option("--tenant", tenants, "Search also where a query has only these shares of the rows")
+      ->delimiter(',')
+      ->check(CLI::Range(1e-9, 1.0));
+  app.add_option("--tenant-filter", tenantFilter, "The filter that compares the tenants")
+      ->check(CLI::ExistingFile);
   app.add_option("--scalar", scalar, "Value of scalar captures");
   app.add_option("--family", families, "Kernels to run in turns, \"\": the planner's choice")
       ->delimiter(',');
@@ -185,6 +196,7 @@ class Searcher {
 public:
   std::string family;      ///< Runs the searches that follow; "": the planner's choice.
   bool timeStages = false; ///< As of SearchParams.
+  double tenantShare = 1;  ///< How many rows a query may find; 1: all.
 
   std::vector<double> hostMs; ///< What the calls of searches in device memory took.
 
@@ -220,6 +232,7 @@ private:
   std::vector<int64_t> hostIds;
   std::vector<float> hostDistances;
   std::shared_ptr<const RowFilter> passing;
+  bench::Tenants tenants;
 };
 
 Searcher::Searcher(const Options &load, CudaBackend &backend, const Metric &metric,
@@ -229,7 +242,8 @@ Searcher::Searcher(const Options &load, CudaBackend &backend, const Metric &metr
       deviceQueries(context, query.storage.size()),
       deviceIds(context, static_cast<size_t>(load.queries * load.maxK) * 8),
       deviceDistances(context, static_cast<size_t>(load.queries * load.maxK) * 4),
-      hostIds(static_cast<size_t>(load.queries * load.maxK)), hostDistances(hostIds.size()) {
+      hostIds(static_cast<size_t>(load.queries * load.maxK)), hostDistances(hostIds.size()),
+      tenants(load.tenantFilter, load.rows, load.dims) {
   ANNUDF_CUDA(cuMemcpyHtoD, deviceQueries.device(), query.storage.data(), query.storage.size());
   ANNUDF_CUDA(cuStreamSynchronize, nullptr);
   ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
@@ -261,6 +275,8 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   SearchParams params;
   params.candidates = Lists{probes}, params.filter = passing, params.family = family;
   params.timeStages = timeStages, params.waitForLinks = true;
+  if (tenantShare < 1)
+    params.predicate = tenants.of(batch, tenantShare);
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;
@@ -276,7 +292,8 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   };
   if (!load.prepared.empty()) {
     const std::string cell = family + " " + std::to_string(batch) + " " + std::to_string(k) + " " +
-                             std::to_string(passing ? passing->number() : 0);
+                             std::to_string(passing ? passing->number() : 0) + " " +
+                             std::to_string(tenantShare);
     if (cell != preparedFor)
       prepared =
           backend.prepareDevice(index, metric, captures, {nullptr, batch, load.dims, load.element},
@@ -385,6 +402,8 @@ void timeCell(const Options &load, const std::string &name, Searcher &searcher,
     std::printf(",\"workspace_mib\":%.1f", double(stats.workspaceBytes) / double(1 << 20));
   if (share < 1)
     std::printf(",\"pass\":%g", share);
+  if (searcher.tenantShare < 1)
+    std::printf(",\"tenant\":%g", searcher.tenantShare);
   if (!truth.empty() && batch >= kTruthRows && k >= 10)
     std::printf(",\"recall10\":%.4f", recall10(truth, searcher.ids(kTruthRows, k), k));
   if (load.stages)
@@ -424,7 +443,7 @@ void run(Options load) {
   const auto timeAll = [&](double share) {
     searcher.filter(share);
     static const std::vector<int64_t> none; // The truth is not known for a filter.
-    const std::vector<int64_t> &known = share < 1 ? none : truth;
+    const std::vector<int64_t> &known = share < 1 || searcher.tenantShare < 1 ? none : truth;
     for (int64_t probes : load.probes)
       for (int64_t k : load.ks)
         for (int64_t batch : load.batches)
@@ -436,6 +455,10 @@ void run(Options load) {
   timeAll(1);
   for (double share : load.pass)
     timeAll(share);
+  for (double share : load.tenants) {
+    searcher.tenantShare = share;
+    timeAll(1);
+  }
 }
 
 } // namespace
