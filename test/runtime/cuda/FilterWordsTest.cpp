@@ -10,6 +10,7 @@
 
 #include "CudaMetrics.h"
 #include "cuda/link/Linker.h"
+#include "kernels/cuda/scan/TilePassing.cuh"
 #include "kernels/cuda/search/FilterBits.cuh"
 #include "gtest/gtest.h"
 
@@ -165,6 +166,47 @@ TEST(CudaFilterWords, AreJoined) {
   };
   EXPECT_EQ(joined(true), (std::vector<uint32_t>{0b1000, 0, 0}));
   EXPECT_EQ(joined(false), (std::vector<uint32_t>{0b1110, ~0U, ~0U}));
+}
+
+namespace {
+
+/// By hand: bit 4 q + g of a lane is its row of group g, for query q, and keys go where it is 0.
+template <int kQueries> void checkTile(uint32_t groups) {
+  std::mt19937 random(groups);
+  std::vector<uint32_t> words(100);
+  for (uint32_t &word : words)
+    word = uint32_t(random());
+  uint64_t places[kQueries];
+  for (uint64_t &place : places)
+    place = random() % 80;
+  annudf_workspace work = {};
+  work.passing = reinterpret_cast<uint64_t>(words.data());
+  constexpr uint32_t kGroup = 3;
+  Block::run(kLanes, [&] {
+    const int lane = int(threadIdx.x);
+    const uint32_t bits = passingOfLane<kQueries>(work, groups, places, kGroup, lane);
+    uint32_t key[kQueries][4];
+    for (auto &keys : key)
+      std::fill(keys, keys + 4, 5U);
+    leaveOut(bits, key);
+    for (int q = 0; q < kQueries; ++q)
+      for (uint32_t g = 0; g < 4; ++g) {
+        const bool isFound =
+            kGroup + g < groups && (words[places[q] + kGroup + g] >> lane & 1) != 0;
+        EXPECT_EQ(isFoundBy(bits, q, int(g)), isFound) << "lane " << lane << ", query " << q;
+        EXPECT_EQ(key[q][g], isFound ? 5U : ANNUDF_KEY_NONE);
+      }
+  });
+}
+
+} // namespace
+
+TEST(CudaFilterWords, OfATileAreTurnedToItsLanes) {
+  for (const uint32_t groups : {4U, 6U, 7U, 20U}) {
+    checkTile<8>(groups);
+    checkTile<4>(groups);
+    checkTile<2>(groups);
+  }
 }
 
 /// Needs no GPU.

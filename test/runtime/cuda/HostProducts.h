@@ -224,8 +224,11 @@ private:
           const auto *terms =
               reinterpret_cast<const float *>(args.terms) + tile * ANNUDF_MATRIX_TERMS;
           const float scale = 1 / listScale_[list];
-          if (args.scan.work.passing != 0)
-            leaveOut(args, numbers, sum, query, int(count), group, groups - group);
+          if (args.scan.work.passing != 0) {
+            PassingRows passing;
+            passing.read(args, numbers, query, int(count), group, groups - group);
+            passing.leaveOut(sum);
+          }
           if (numbers_.isRatio)
             writeBounds<true>(args, numbers, terms, sum, query, int(count), scale, group,
                               groups - group);

@@ -31,26 +31,34 @@ __device__ __forceinline__ float leastOrNan(float a, float b) {
 #endif
 }
 
-/// Puts infinity in place of the products of rows that this thread's two queries may not find: no
-/// bound of their granules is then of them.
-/// \pre args.scan.work.passing != 0
-__device__ __forceinline__ void leaveOut(const annudf_matrix_args &args, const Numbers &numbers,
-                                         float (&sum)[64], int firstQuery, int count,
-                                         uint32_t group, uint32_t groups) {
-  const uint32_t mine = threadIdx.x % 4;
+/// What this thread's two queries may find of group `threadIdx.x % 4` of a tile.
+struct PassingRows {
+  uint32_t word[2];
+
+  /// \pre args.scan.work.passing != 0
+  __device__ __forceinline__ void read(const annudf_matrix_args &args, const Numbers &numbers,
+                                       int firstQuery, int count, uint32_t group, uint32_t groups) {
+    const uint32_t mine = threadIdx.x % 4;
 #pragma unroll
-  for (int o = 0; o < 2; ++o) {
-    const int q = firstQuery + 8 * o;
-    const uint32_t word =
-        q < count && mine < groups ? passingAt(args.scan.work, numbers.place[q] + group + mine) : 0;
-#pragma unroll
-    for (int pair = 0; pair < 16; ++pair) // Neighbours.
-#pragma unroll
-      for (int r = 0; r < 2; ++r)
-        if (!(word >> (pair * 2 + r) & 1))
-          sum[pair * 4 + o * 2 + r] = INFINITY;
+    for (int o = 0; o < 2; ++o) {
+      const int q = firstQuery + 8 * o;
+      word[o] = q < count && mine < groups
+                    ? passingAt(args.scan.work, numbers.place[q] + group + mine)
+                    : 0;
+    }
   }
-}
+  /// Puts infinity in place of the products of all other rows: no bound is then of them.
+  __device__ __forceinline__ void leaveOut(float (&sum)[64]) const {
+#pragma unroll
+    for (int o = 0; o < 2; ++o)
+#pragma unroll
+      for (int pair = 0; pair < 16; ++pair) // Neighbours.
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          if (!(word[o] >> (pair * 2 + r) & 1))
+            sum[pair * 4 + o * 2 + r] = INFINITY;
+  }
+};
 
 /// Writes the bounds of a tile for this thread's two queries. \tparam kRatio  of a normalised form:
 /// what a row gives is a factor, and what a query adds is within it.

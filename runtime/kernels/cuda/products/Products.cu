@@ -280,11 +280,14 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
             products.endPanel(sum);
         }
         if constexpr (kMultiplies) {
-          products.endTile(sum);
           const uint32_t group = static_cast<uint32_t>(tile) * 4;
+          PassingRows passing;
+          if (work.passing != 0) // While the last products are computed.
+            passing.read(args, shared.numbers, warp * 16 + lane / 4, count, group,
+                         item.groups - group);
+          products.endTile(sum);
           if (work.passing != 0)
-            leaveOut(args, shared.numbers, sum, warp * 16 + lane / 4, count, group,
-                     item.groups - group);
+            passing.leaveOut(sum);
           writeBounds<kRatio>(args, shared.numbers, shared.terms[tile & 3], sum,
                               warp * 16 + lane / 4, count, item.listScale, group,
                               item.groups - group);
