@@ -25,8 +25,8 @@ struct DevicePredicate {
   /// A filter, or a join of two results.
   struct Step {
     bool isJoin = false;
-    bool both = false;    ///< Of a join: whether rows pass both operands, and not either.
-    bool negated = false; ///< Of a filter: whether rows pass that it leaves out.
+    bool both = false;    ///< A join is of rows that pass both operands, and not either.
+    bool negated = false; ///< A filter lets those pass that it leaves out.
     /// With its captures; null: `bits` says which rows pass.
     std::shared_ptr<const ScanKernel> code = {};
     std::shared_ptr<const DeviceCaptures> captures = {};
