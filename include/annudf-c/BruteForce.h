@@ -73,6 +73,16 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_knn(
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances,
     annudf_ivf_flat_search_stats *stats);
 
+/** All rows of `dataset` within a radius of each query, as annudf_ivf_flat_radius_search gives
+ * them.
+ * \param captures, dataset  as of annudf_brute_force_knn.
+ * \param queries            in host memory. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_radius_search(
+    annudf_backend *backend, const annudf_artifact *artifact, const annudf_captures *captures,
+    const annudf_vectors *dataset, const annudf_vectors *queries, float radius, int64_t max_results,
+    const annudf_ivf_flat_search_options *options, annudf_radius_result **result,
+    annudf_ivf_flat_search_stats *stats);
+
 /** Every distance, of x[i] (the metric's first argument) and y[j] at distances[i * y->rows + j];
  * NaN where the metric says so.
  * \param captures   as annudf_brute_force_knn.

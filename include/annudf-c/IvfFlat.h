@@ -370,38 +370,43 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_filter(
     const annudf_captures *captures, int64_t bits, const annudf_ivf_flat_search_options *options,
     annudf_filter **filter);
 
-/*===-- Searching several times -------------------------------------------===*/
+/*===-- Rows within a radius ----------------------------------------------===*/
 
-typedef struct annudf_radius_neighbors annudf_radius_neighbors;
+typedef struct annudf_radius_result annudf_radius_result;
 
-/** Neighbours of queries that have different numbers of them. */
-typedef struct annudf_radius_neighbors_info {
+/** Rows within a radius of queries, which have different numbers of them. */
+typedef struct annudf_radius_result_info {
   size_t size;     /**< Of this struct in the library.                                          */
   int64_t queries; /**< As many as were searched for.                                           */
-  /** One more than there are queries: the neighbours of query q are at offsets[q] to offsets[q + 1]
-   * of ids and distances, the best first. */
+  /** One more than there are queries: the rows of query q are at offsets[q] to offsets[q + 1] of
+   * ids and distances, the best first; the lims of FAISS's range_search. */
   const int64_t *offsets;
   const int64_t *ids;
-  const float *distances;
-} annudf_radius_neighbors_info;
+  const float *distances; /**< -0 is 0.                                                         */
+} annudf_radius_result_info;
 
 /** All rows whose distance is no worse than `radius` (no larger, or for order max no smaller) among
- * those of each query's `n_probes` best lists. It searches with a larger k until no query's last
- * neighbour is within the radius, so it takes room for up to four times as many results a query as
- * the query with the most has.
- * \param radius  a number or an infinity.
- * \param result  to be destroyed by annudf_radius_neighbors_destroy.
- * \param stats   may be NULL; links and times of all its searches.
- * Else as annudf_ivf_flat_search. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_radius_neighbors(
+ * those of each query's `n_probes` best lists. Families of kernels that keep only the best rows do
+ * not run it: on a GPU "matrix" and those of granules.
+ * \param queries      in host memory.
+ * \param radius       a number or an infinity.
+ * \param max_results  of all queries together, up to ANNUDF_MAX_RESULTS; 0:
+ * ANNUDF_DEFAULT_MAX_RESULTS. A result takes 12 bytes, and up to four times that during the call.
+ * \param result       to be destroyed by annudf_radius_result_destroy.
+ * \param stats        may be NULL.
+ * Else as annudf_ivf_flat_search. ANNUDF_USAGE for more than max_results rows, found as soon as
+ * they are counted. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_radius_search(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
     const annudf_captures *captures, const annudf_vectors *queries, float radius, int64_t n_probes,
-    const annudf_ivf_flat_search_options *options, annudf_radius_neighbors **result,
-    annudf_ivf_flat_search_stats *stats);
+    int64_t max_results, const annudf_ivf_flat_search_options *options,
+    annudf_radius_result **result, annudf_ivf_flat_search_stats *stats);
 
-ANNUDF_CAPI_EXPORTED const annudf_radius_neighbors_info *
-annudf_radius_neighbors_get(const annudf_radius_neighbors *result);
-ANNUDF_CAPI_EXPORTED void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result);
+ANNUDF_CAPI_EXPORTED const annudf_radius_result_info *
+annudf_radius_result_get(const annudf_radius_result *result);
+ANNUDF_CAPI_EXPORTED void annudf_radius_result_destroy(annudf_radius_result *result);
+
+/*===-- Searching several times -------------------------------------------===*/
 
 /** The fewest probes with which a search finds the part `recall` of these queries' true k nearest
  * neighbours, which a search of all lists tells; rows as near as the last of them count as found.

@@ -8,7 +8,6 @@
 
 #include "SearchArguments.h"
 
-#include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstddef>
@@ -59,27 +58,15 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
     runtime::checkNoColumns(bound);
     runtime::checkOwnRows(bound, rows.view.rows);
-    const bool missing = artifact->value.manifest.missingValues;
+    const RowsForOneSearch store(backend, rows, artifact->value.manifest.missingValues,
+                                 arguments.params.progress);
     runtime::SearchStats cost;
     if (rows.at.onDevice || arguments.at.onDevice) {
-      // To a caller there is one search.
-      const runtime::Progress &told = arguments.params.progress;
-      const runtime::Progress storing = [&](const char *, double) {
-        return !told || told("search", 0);
-      };
-      const runtime::Index index = storedRows(backend, rows, {{}, missing, 0, storing});
-      arguments.search(*backend, index, *artifact, captures, ids, distances, wanted(stats, cost));
+      arguments.search(*backend, store.all(), *artifact, captures, ids, distances,
+                       wanted(stats, cost));
       return give(stats, cost);
     }
-    const auto store = [&](const runtime::MatrixView &piece, int64_t first,
-                           const runtime::Progress &progress) {
-      return std::make_unique<const runtime::Index>(
-          storedRows(backend, {piece, {}}, {{nullptr, first}, missing, 0, progress}));
-    };
-    runtime::RowPieces pieces;
-    // A device takes all rows where it has room, so that it is asked once.
-    (backend->cuda ? pieces.halvedTo : pieces.bytes) = runtime::RowPieces::kBytes;
-    runtime::searchRows(*backend->value, rows.view, store, pieces,
+    runtime::searchRows(*backend->value, rows.view, store.pieces(), store.cut(),
                         {artifact->value, artifact->digest, arguments.origin}, bound,
                         arguments.queries, arguments.k, arguments.params, ids, distances,
                         wanted(stats, cost));

@@ -11,6 +11,8 @@
 
 #include "Handles.h"
 
+#include "annudf/runtime/engine/SearchRows.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -177,6 +179,41 @@ inline runtime::Index storedRows(const annudf_backend *backend, const PlacedMatr
   return runtime::Index::ofOneList(rows.view, params.missingValues, params.threads, params.ids,
                                    params.progress);
 }
+
+/// A caller's rows, stored for one search: all at once, or a piece at a time.
+class RowsForOneSearch {
+public:
+  RowsForOneSearch(const annudf_backend *backend, const PlacedMatrix &rows, bool missing,
+                   const runtime::Progress &progress)
+      : backend_(backend), rows_(rows), missing_(missing), progress_(progress) {}
+
+  runtime::Index all() const {
+    // To a caller there is one search.
+    const runtime::Progress storing = [this](const char *, double) {
+      return !progress_ || progress_("search", 0);
+    };
+    return storedRows(backend_, rows_, {{}, missing_, 0, storing});
+  }
+  runtime::StorePiece pieces() const {
+    return
+        [this](const runtime::MatrixView &piece, int64_t first, const runtime::Progress &progress) {
+          return std::make_unique<const runtime::Index>(
+              storedRows(backend_, {piece, {}}, {{nullptr, first}, missing_, 0, progress}));
+        };
+  }
+  /// A device takes all rows where it has room, so that it is asked once.
+  runtime::RowPieces cut() const {
+    runtime::RowPieces pieces;
+    (backend_->cuda ? pieces.halvedTo : pieces.bytes) = runtime::RowPieces::kBytes;
+    return pieces;
+  }
+
+private:
+  const annudf_backend *const backend_;
+  const PlacedMatrix &rows_;
+  const bool missing_;
+  const runtime::Progress &progress_;
+};
 
 } // namespace annudf::capi
 

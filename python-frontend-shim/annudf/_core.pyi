@@ -46,11 +46,15 @@ DEFAULT_K: int = 10
 
 DEFAULT_RECALL: float = 0.95
 
+DEFAULT_MAX_RESULTS: int = 100000000
+
 DEFAULT_NAN_SHARE: float = 0.001
 
 DEFAULT_CACHE_BYTES: int = 268435456
 
 MAX_LISTS: int = 16777216
+
+MAX_RESULTS: int = 1099511627776
 
 MAX_KMEANS_N_ITERS: int = 10000
 
@@ -504,9 +508,9 @@ class Backend:
         Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`.
         """
 
-    def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytes, bytes, bytes, SearchStats]:
+    def radius_search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, max_results: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytearray, bytearray, bytearray, SearchStats]:
         """
-        All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32); and what its searches cost.
+        All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32); and what it cost.
         """
 
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,22 +16,22 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, ivf_flat
-from annudf._core import MAX_K
 from annudf._devices import transfer
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
-from annudf._support.checks import check_bool, check_int, class_of
+from annudf._support.checks import check_bool, class_of
 from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._ids import given_ids
+from annudf.ivf_flat._itself import and_itself, without_self
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
 from annudf.ivf_flat._store import store_rows
 
-__all__ = ["Index", "build", "knn", "load", "save", "search"]
+__all__ = ["Index", "build", "knn", "load", "radius_search", "save", "search"]
 
 
 class Index:
@@ -320,7 +319,7 @@ def knn(
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
-        k = _and_itself(k, rows.size, queries)
+        k = and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
         places = (indices, distances, resources, prefilter)
         found = search(Index(rows, *chosen), queries, k, *places, on_nan=on_nan, return_stats=return_stats)
@@ -330,35 +329,80 @@ def knn(
     return (*kept, *(with_missing(stats, kept[1]) for stats in found[2:]))
 
 
-def _and_itself(k: float, rows: int, queries: Any) -> int:
-    """How many neighbours to look for where each query is a row, which is among them."""
-    shape: tuple[int, ...] = getattr(queries, "shape", None) or (len(queries) if hasattr(queries, "__len__") else rows,)
-    if shape[0] != rows:
-        raise ArgumentError(
-            f"exclude_self is True, the dataset has {rows} rows and there are {shape[0]} queries; query i leaves out "
-            "row i, so give the dataset as queries"
+def radius_search(
+    dataset: Any,
+    queries: Any,
+    radius: float,
+    metric: Metric | MetricSource | MetricName | None = None,
+    metric_arg: float = DEFAULT_ARGUMENT,
+    max_results: int | None = None,
+    resources: Resources | None = None,
+    prefilter: Any = None,
+    *,
+    ids: Any = None,
+    columns: Mapping[str, Any] | None = None,
+    on_nan: OnNaN = "warn",
+    return_stats: bool = False,
+) -> tuple[Any, ...]:
+    """Finds all rows of a data set or an index within a radius of each query.
+
+    Parameters
+    ----------
+    dataset : array of shape (n_rows, dim), or Index
+        An array is stored for this search, as for :func:`knn`.
+    queries : array of shape (n_queries, dim)
+        As for :func:`knn`.
+    radius, max_results
+        As for :func:`annudf.ivf_flat.radius_search`.
+    metric : Metric or str, optional
+        As for :func:`build`. Default: "sqeuclidean", or that of the index, which takes no other.
+    metric_arg, ids, columns
+        As for :func:`knn`; not with an index.
+    resources, prefilter, on_nan, return_stats
+        As for :func:`search`.
+
+    Returns
+    -------
+    lims : array of shape (n_queries + 1,)
+        int64, as of :func:`annudf.ivf_flat.radius_search`.
+    distances : array of shape (lims[-1],)
+        float32, the best of each query first.
+    ids : array of shape (lims[-1],)
+        int64.
+    stats : annudf.ivf_flat.SearchStats
+        Only with ``return_stats=True``.
+
+    Raises
+    ------
+    ArgumentError
+        An argument cannot be used, or more than `max_results` rows are within the radius.
+    DtypeError, DeviceError, CaptureError, CompileError, UnavailableError, KeyboardInterrupt
+        As :func:`annudf.ivf_flat.search`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf.neighbors import brute_force
+    >>> brute_force.radius_search(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32)[:1], 2)
+    (array([0, 3]), array([0., 2., 2.], dtype=float32), array([0, 1, 2]))
+    """
+    if isinstance(dataset, Index):
+        if metric is not None or metric_arg != DEFAULT_ARGUMENT or ids is not None or columns is not None:
+            raise ArgumentError(
+                "metric, metric_arg, ids or columns is given, and the dataset is an Index, which has its own; leave "
+                "them out, or give an array"
+            )
+        index = dataset
+    else:
+        chosen = check_metric("sqeuclidean" if metric is None else metric, metric_arg)
+        numbers = ids_of(dataset, ids, check_resources(resources))
+        rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers, in_place=True, columns=columns)
+        index = Index(rows, *chosen)
+    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg, on_nan=on_nan)
+    with in_terms_of("dataset"):
+        return ivf_flat.radius_search(
+            params, index._index, queries, radius, max_results, resources, prefilter, return_stats=return_stats
         )
-    most = min(rows, MAX_K) - 1
-    if most < 1:
-        raise ArgumentError(f"exclude_self is True and the dataset has {rows} rows; give at least two")
-    return check_int(k, "k", 1, most, " where exclude_self is True") + 1
-
-
-def without_self(distances: Any, neighbors: Any, ids: Any = None) -> tuple[Any, Any]:
-    """Drops from row i the neighbour i, or `ids[i]`, or the last where that is not among them."""
-    library = _arrays.library_of(neighbors)
-    if library == "other":
-        # A device_ndarray cannot be indexed.
-        distances, neighbors = np.asarray(distances), np.asarray(neighbors)
-    rows, count = neighbors.shape
-    own: Any = np.arange(rows) if ids is None else ids
-    if library == "torch":
-        own = sys.modules["torch"].as_tensor(own, device=neighbors.device)
-    elif library == "cupy":
-        own = sys.modules["cupy"].asarray(own)
-    keep = neighbors != own.reshape(-1, 1)
-    keep[:, -1] &= ~keep.all(1)
-    return distances[keep].reshape(rows, count - 1), neighbors[keep].reshape(rows, count - 1)
 
 
 def save(

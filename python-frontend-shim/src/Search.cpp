@@ -107,27 +107,29 @@ search(const Backend &self, const Index &index, const Artifact &artifact, const 
 }
 
 /// Offsets (int64), ids (int64) and distances (float32) as their bytes, and what it cost.
-nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifact &artifact,
-                          const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
-                          const std::string &element, float radius, int64_t nProbes,
-                          const Filter *filter, const std::string &family, bool timeStages) {
-  std::unique_ptr<annudf_radius_neighbors, Destroyer<annudf_radius_neighbors_destroy>> result;
+nb::tuple radiusSearch(const Backend &self, const Index &index, const Artifact &artifact,
+                       const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
+                       const std::string &element, float radius, int64_t nProbes,
+                       int64_t maxResults, const Filter *filter, const std::string &family,
+                       bool timeStages) {
+  std::unique_ptr<annudf_radius_result, Destroyer<annudf_radius_result_destroy>> result;
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   const annudf_ivf_flat_search_stats cost = runSearch(
       {filter, family.c_str(), timeStages},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
-        annudf_radius_neighbors *made = nullptr;
-        const annudf_status status = annudf_ivf_flat_radius_neighbors(
+        annudf_radius_result *made = nullptr;
+        const annudf_status status = annudf_ivf_flat_radius_search(
             self.handle.get(), index.handle.get(), artifact.handle.get(), captures.handle.get(),
-            &matrix, radius, nProbes, &options, &made, &stats);
+            &matrix, radius, nProbes, maxResults, &options, &made, &stats);
         result.reset(made);
         return status;
       });
-  const annudf_radius_neighbors_info &found = *annudf_radius_neighbors_get(result.get());
+  const annudf_radius_result_info &found = *annudf_radius_result_get(result.get());
   const auto total = static_cast<size_t>(found.offsets[rows]);
-  return nb::make_tuple(nb::bytes(found.offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
-                        nb::bytes(found.ids, total * sizeof(int64_t)),
-                        nb::bytes(found.distances, total * sizeof(float)), cost);
+  return nb::make_tuple(
+      nb::bytearray(found.offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
+      nb::bytearray(found.ids, total * sizeof(int64_t)),
+      nb::bytearray(found.distances, total * sizeof(float)), cost);
 }
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
@@ -399,16 +401,17 @@ void addSearch(nb::module_ &module) {
            "got there. With `time_stages` it waits. Without `tell_why` the statistics have no "
            "words for "
            "`family` and `why`.")
-      .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
-           "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
+      .def("radius_search", &radiusSearch, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
+           "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a, "max_results"_a,
            "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
-           nb::sig("def radius_neighbors(self, index: Index, artifact: Artifact, captures: "
+           nb::sig("def radius_search(self, index: Index, artifact: Artifact, captures: "
                    "Captures, queries: int, rows: int, dims: int, element: str, radius: float, "
-                   "n_probes: int, filter: Filter | None = None, family: str = \"\", "
-                   "time_stages: bool = False) -> tuple[bytes, bytes, bytes, SearchStats]"),
+                   "n_probes: int, max_results: int, filter: Filter | None = None, family: str = "
+                   "\"\", time_stages: bool = False) -> tuple[bytearray, bytearray, bytearray, "
+                   "SearchStats]"),
            "All within a radius of queries at a host address: where those of each query begin "
            "(int64, one more than there are queries), ids (int64) and distances (float32); and "
-           "what its searches cost.")
+           "what it cost.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,

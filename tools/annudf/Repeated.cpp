@@ -8,7 +8,7 @@
 
 #include "MetricOptions.h"
 
-#include "annudf/runtime/engine/Repeated.h"
+#include "annudf/runtime/engine/Radius.h"
 #include "annudf/runtime/ivf_flat/Tune.h"
 
 #include <algorithm>
@@ -26,6 +26,7 @@ struct RepeatedArguments {
   runtime::ivf_flat::SearchParams probes;
   runtime::SearchParams params = {.waitForLinks = true};
   float radius = 0;
+  int64_t mostResults = ANNUDF_DEFAULT_MAX_RESULTS;
   double recall = ANNUDF_DEFAULT_RECALL;
   int k = ANNUDF_DEFAULT_K, show = 5;
   int64_t rows = 0;
@@ -51,18 +52,18 @@ struct Loaded {
 /// The format of big-ann-benchmarks' range search: queries and neighbours in all (int32), the
 /// number of each query's neighbours (int32), all ids (int32), all distances (f32).
 static void write(AtomicFileWriter &writer, const std::string &path,
-                  const runtime::RadiusNeighbors &found) {
+                  const runtime::WithinRadius &found) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  const auto queries = static_cast<int64_t>(found.offsets.size()) - 1;
-  if (queries > kMost || found.offsets.back() > kMost)
-    throw Error(ErrorKind::Input, path + ": " + std::to_string(found.offsets.back()) +
+  const auto queries = static_cast<int64_t>(found.starts.size()) - 1;
+  if (queries > kMost || found.starts.back() > kMost)
+    throw Error(ErrorKind::Input, path + ": " + std::to_string(found.starts.back()) +
                                       " neighbours of " + std::to_string(queries) +
                                       " queries; the file counts them as int32");
   std::vector<int32_t> numbers = {static_cast<int32_t>(queries),
-                                  static_cast<int32_t>(found.offsets.back())};
+                                  static_cast<int32_t>(found.starts.back())};
   for (int64_t q = 0; q < queries; ++q)
-    numbers.push_back(static_cast<int32_t>(found.offsets[static_cast<size_t>(q) + 1] -
-                                           found.offsets[static_cast<size_t>(q)]));
+    numbers.push_back(static_cast<int32_t>(found.starts[static_cast<size_t>(q) + 1] -
+                                           found.starts[static_cast<size_t>(q)]));
   for (const int64_t id : found.ids) {
     if (id > kMost)
       throw Error(ErrorKind::Input,
@@ -75,12 +76,12 @@ static void write(AtomicFileWriter &writer, const std::string &path,
   writer.commit();
 }
 
-static void show(const runtime::RadiusNeighbors &found, int64_t queries) {
+static void show(const runtime::WithinRadius &found, int64_t queries) {
   constexpr int64_t kShown = 10;
-  queries = std::min(queries, static_cast<int64_t>(found.offsets.size()) - 1);
+  queries = std::min(queries, static_cast<int64_t>(found.starts.size()) - 1);
   for (int64_t q = 0; q < queries; ++q) {
-    const int64_t first = found.offsets[static_cast<size_t>(q)];
-    const int64_t count = found.offsets[static_cast<size_t>(q) + 1] - first;
+    const int64_t first = found.starts[static_cast<size_t>(q)];
+    const int64_t count = found.starts[static_cast<size_t>(q) + 1] - first;
     std::printf("query %lld: %lld within", static_cast<long long>(q),
                 static_cast<long long>(count));
     for (int64_t i = first; i < first + std::min(count, kShown); ++i)
@@ -104,9 +105,9 @@ static void runRadius(RepeatedArguments arguments) {
     writer.emplace(arguments.output);
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
   runtime::SearchStats stats;
-  const runtime::RadiusNeighbors found = runtime::radiusNeighbors(
-      *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,
-      loaded.queries.view(), arguments.radius, arguments.params, &stats);
+  const runtime::WithinRadius found = loaded.engine.backend->searchRadius(
+      loaded.index, loaded.engine.metric, loaded.captures, loaded.queries.view(), arguments.radius,
+      arguments.mostResults, arguments.params, &stats);
   InterruptGuard::check();
   loaded.engine.warnOfNan(loaded.index, loaded.captures, loaded.queries.view(), stats);
   if (writer)
@@ -114,7 +115,7 @@ static void runRadius(RepeatedArguments arguments) {
   if (arguments.quiet)
     return;
   show(found, arguments.show);
-  std::printf("%lld neighbours of %lld queries\n", static_cast<long long>(found.offsets.back()),
+  std::printf("%lld neighbours of %lld queries\n", static_cast<long long>(found.starts.back()),
               static_cast<long long>(loaded.queries.rows));
 }
 
@@ -155,6 +156,10 @@ void tool::addRadiusCommand(CLI::App &app) {
       ->add_option("--radius", arguments->radius,
                    "Largest distance to find (for order max, the smallest)")
       ->required();
+  command
+      ->add_option("--max-results", arguments->mostResults,
+                   "Most rows to find for all queries together; more are an error")
+      ->check(CLI::Range(int64_t{1}, int64_t{ANNUDF_MAX_RESULTS}));
   command->add_option("--probes", arguments->probes.nProbes,
                       "Lists to scan per query; if the index has fewer, all of them");
   command->add_option(

@@ -27,6 +27,8 @@
 #define ANNUDF_DEFAULT_K 10
 /** Part of the true neighbors that probes are chosen for. */
 #define ANNUDF_DEFAULT_RECALL 0.95
+/** Results of all queries of a radius search, where the caller does not say: 1.2 GB. */
+#define ANNUDF_DEFAULT_MAX_RESULTS 100000000
 /** Share of a search's distances above which NaN is a formula without a guard, and warned of. */
 #define ANNUDF_DEFAULT_NAN_SHARE 0.001
 /** Bytes of the cache on disk where ANNUDF_CACHE_MAX_BYTES does not say. */
@@ -34,6 +36,8 @@
 
 /** Lists of an index, and so probes. */
 #define ANNUDF_MAX_LISTS 16777216
+/** Results of all queries of a radius search that a caller may allow. */
+#define ANNUDF_MAX_RESULTS (INT64_C(1) << 40)
 /** Iterations of k-means. */
 #define ANNUDF_MAX_KMEANS_N_ITERS 10000
 /** Threads of a build or a search on a CPU. */

@@ -161,6 +161,27 @@ inline void knn(const device_vectors &dataset, const device_vectors &queries, st
             distances.data(), neighbors.data(), params);
 }
 
+/// All rows whose distance is no worse than `radius`.
+/// \param max_results  as of ivf_flat::radius_search.
+inline radius_result radius_search(const index &in, const vectors &queries, float radius,
+                                   const search_params &params = {}, std::int64_t max_results = 0) {
+  return ivf_flat::radius_search(in.rows(), queries, radius, impl::one_list(in, params),
+                                 max_results);
+}
+/// The same of the rows of `dataset`, in one call, which stores a piece of them at a time.
+inline radius_result radius_search(const vectors &dataset, const vectors &queries, float radius,
+                                   const search_params &params = {}, std::int64_t max_results = 0) {
+  const backend &on = detail::host_or(params.backend);
+  detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
+                        params);
+  const annudf_vectors rows = dataset.c(), asked = queries.c();
+  return detail::radius_result_of(call, [&](annudf_radius_result **made) {
+    return annudf_brute_force_radius_search(on.c(), call.artifact(), call.captures(), &rows, &asked,
+                                            radius, max_results, call.options(), made,
+                                            call.stats());
+  });
+}
+
 } // namespace brute_force
 
 struct pairwise_params {

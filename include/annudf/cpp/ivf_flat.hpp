@@ -387,30 +387,17 @@ inline prepared_search prepare(const index &in, const device_vectors &queries, s
 }
 
 /// All rows whose distance is no worse than `radius`, of each query's n_probes best lists.
-inline radius_result radius_neighbors(const index &in, const vectors &queries, float radius,
-                                      const search_params &params = {}) {
+/// \param max_results  of all queries together; more are an error. 0: ANNUDF_DEFAULT_MAX_RESULTS.
+inline radius_result radius_search(const index &in, const vectors &queries, float radius,
+                                   const search_params &params = {}, std::int64_t max_results = 0) {
   const backend &on = detail::host_or(params.backend);
   impl::prepared call(impl::metric_of(in, params), on, {in.dim(), in.c()}, params);
   const annudf_vectors rows = queries.c();
-  annudf_radius_neighbors *made = nullptr;
-  const annudf_status status = annudf_ivf_flat_radius_neighbors(
-      on.c(), in.c(), call.artifact(), call.captures(), &rows, radius, params.n_probes,
-      call.options(), &made, call.stats());
-  const detail::owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy> owner(made);
-  call.finish(status);
-  const annudf_radius_neighbors_info &all = *annudf_radius_neighbors_get(made);
-  const std::int64_t count = all.offsets[all.queries];
-  radius_result found;
-  try {
-    found.offsets.assign(all.offsets, all.offsets + all.queries + 1);
-    found.neighbors.assign(all.ids, all.ids + count);
-    found.distances.assign(all.distances, all.distances + count);
-  } catch (const std::bad_alloc &) {
-    throw error(errc::environment,
-                "there is no memory for " + std::to_string(count) +
-                    " neighbors within the radius; give a smaller radius or fewer queries");
-  }
-  return found;
+  return detail::radius_result_of(call, [&](annudf_radius_result **made) {
+    return annudf_ivf_flat_radius_search(on.c(), in.c(), call.artifact(), call.captures(), &rows,
+                                         radius, params.n_probes, max_results, call.options(), made,
+                                         call.stats());
+  });
 }
 
 /// The fewest probes with which a search finds the part `recall` of these queries' true k nearest

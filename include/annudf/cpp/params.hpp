@@ -59,8 +59,8 @@ struct search_result {
   std::int64_t k() const noexcept { return neighbors.cols(); }
 };
 
-/// What a radius search finds: of query q the neighbors from offsets[q] to offsets[q + 1], the best
-/// first.
+/// What a radius search finds: the neighbors of query q are at offsets[q] to offsets[q + 1], the
+/// best first.
 struct radius_result {
   std::vector<std::int64_t> offsets = {}; ///< One more than there are queries.
   std::vector<std::int64_t> neighbors = {};

@@ -114,6 +114,27 @@ private:
   annudf_ivf_flat_search_stats cost_ = {};
 };
 
+/// Copies what a radius search of C found. \param search  gives the result, and the status.
+template <class Search> radius_result radius_result_of(prepared &call, Search search) {
+  annudf_radius_result *made = nullptr;
+  const annudf_status status = search(&made);
+  const owner<annudf_radius_result, annudf_radius_result_destroy> owner(made);
+  call.finish(status);
+  const annudf_radius_result_info &all = *annudf_radius_result_get(made);
+  const std::int64_t count = all.offsets[all.queries];
+  radius_result found;
+  try {
+    found.offsets.assign(all.offsets, all.offsets + all.queries + 1);
+    found.neighbors.assign(all.ids, all.ids + count);
+    found.distances.assign(all.distances, all.distances + count);
+  } catch (const std::bad_alloc &) {
+    throw error(errc::environment,
+                "there is no memory for " + std::to_string(count) +
+                    " neighbors within the radius; give a smaller radius or fewer queries");
+  }
+  return found;
+}
+
 inline const backend &host_or(const backend &given) { return given ? given : backend::shared(); }
 
 /// The backend for queries in device memory.

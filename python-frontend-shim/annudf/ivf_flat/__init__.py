@@ -19,7 +19,7 @@ from annudf.ivf_flat._files import load, save
 from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._prepared import PreparedSearch, prepare
-from annudf.ivf_flat._repeated import radius_neighbors
+from annudf.ivf_flat._radius import radius_neighbors, radius_search
 from annudf.ivf_flat._search import SearchParams, search
 from annudf.ivf_flat._stats import SearchStats
 
@@ -50,6 +50,7 @@ __all__ = [
     "metric",
     "prepare",
     "radius_neighbors",
+    "radius_search",
     "remove",
     "save",
     "search",

@@ -24,8 +24,8 @@ from annudf._support.options import MetricName
 from annudf._support.repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError, UnavailableError
+from annudf.ivf_flat._host_search import HostSearch
 from annudf.ivf_flat._index import Index, check_index
-from annudf.ivf_flat._repeated import Repeated
 from annudf.ivf_flat._search import SearchParams, check_k
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Recall:
     decide. `own` are ids of the queries where they are rows of the index: no row is its own neighbour then.
     """
 
-    def __init__(self, call: Repeated, index: Index, k: int, own: npt.NDArray[np.int64] | None = None) -> None:
+    def __init__(self, call: HostSearch, index: Index, k: int, own: npt.NDArray[np.int64] | None = None) -> None:
         self._call, self._k, self._own = call, k + (own is not None), own
         self.lists, self.n_queries, self.metric_name = index.n_lists, call.rows.shape[0], call.metric_name
         found, stats = self.search(self.lists)
@@ -200,7 +200,7 @@ def _recall_of(
     resources: Resources | None,
     on_nan: OnNaN,
 ) -> Recall:
-    call = Repeated(SearchParams(n_probes=1, metric=metric, on_nan=on_nan), index, queries, resources, filter)
+    call = HostSearch(SearchParams(n_probes=1, metric=metric, on_nan=on_nan), index, queries, resources, filter)
     if call.empty:
         raise ArgumentError("argument 'queries' has no rows, so there is no recall; give at least one")
     return Recall(call, index, k)
@@ -383,7 +383,7 @@ def tune_on_rows(
     own = np.sort(np.random.default_rng(seed).choice(index.size, count, replace=False))
     queries, device = _rows_at(rows, own)
     fitting = metric if bound is None else for_queries(metric, count)
-    call = Repeated(SearchParams(n_probes=1, metric=fitting, on_nan=on_nan), index, queries, device, None)
+    call = HostSearch(SearchParams(n_probes=1, metric=fitting, on_nan=on_nan), index, queries, device, None)
     return Recall(call, index, k, own).fewest(wanted)
 
 

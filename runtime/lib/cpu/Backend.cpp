@@ -20,6 +20,7 @@
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"
 #include "cpu/search/Results.h"
+#include "cpu/search/RowsWithin.h"
 #include "cpu/search/SlotColumns.h"
 #include "cpu/search/StageTimer.h"
 #include "cpu/search/Tally.h"
@@ -81,6 +82,10 @@ public:
   void distances(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
                  SearchStats *stats, int64_t firstQuery) override;
+  WithinRadius searchRadius(const RowStore &index, const MetricView &metric,
+                            const BoundCaptures &captures, const MatrixView &queries, float radius,
+                            int64_t mostResults, const SearchParams &params,
+                            SearchStats *stats) override;
 
   void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
     checkElements(metric, elements);
@@ -210,6 +215,9 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   std::vector<PredicateScan::Workspace> passing(threads_);
   std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
+    if constexpr (Results::kIsRadius)
+      if (results.isFull())
+        return;
     reporter.now(double(batch.first) +
                  double(batch.size) *
                      (batch.before + batch.share * double(t) / double(tasks.size())));
@@ -272,12 +280,23 @@ public:
   void scan(uint32_t from, uint32_t to) override { unbounded += scanProbes(from, to, {}); }
   void multiply(uint32_t from, uint32_t to) override {
     if (one.matrix->hasRows() && !found)
-      found.emplace(batch.size, one.results.selected(), one.index.size(), one.matrix->widen());
+      makeRoom();
     scanProbes(from, to, {one.matrix, found ? &*found : nullptr});
   }
   void computeRest() override { one.computeRest(*found, backend.threads_); }
 
 private:
+  /// For rows that bounds do not rule out.
+  void makeRoom() {
+    if constexpr (Results::kIsRadius) {
+      std::vector<float> limits(size_t(batch.size));
+      for (int64_t q = 0; q < batch.size; ++q)
+        limits[size_t(q)] = one.matrix->limitOf(int32_t(q), one.results.limit(q));
+      found.emplace(limits);
+    } else {
+      found.emplace(batch.size, one.results.selected(), one.index.size(), one.matrix->widen());
+    }
+  }
   /// \return how many rows the pairs have, where stages are timed.
   double scanProbes(uint32_t from, uint32_t to, const Way &way) {
     double all = 0;
@@ -319,6 +338,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   const SlotColumns columns(ofStore);
   Workload work = workloadOf(manifest, index, queries.rows, k, params);
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
+  work.withinRadius = Results::kIsRadius;
   work.rowsAreKept = mayKeepRows() != KeepRows::None;
   std::optional<PredicateScan> predicate;
   if (params.predicate) {
@@ -406,6 +426,24 @@ void CpuBackend::distances(const RowStore &index, const MetricView &metric,
   checkDistances(index, metric, queries, firstQuery);
   scan(index, metric, captures, queries, {.progress = progress, .firstQuery = firstQuery},
        EveryDistance(metric.artifact.manifest.order, index.size(), distances), stats);
+}
+
+WithinRadius CpuBackend::searchRadius(const RowStore &index, const MetricView &metric,
+                                      const BoundCaptures &captures, const MatrixView &queries,
+                                      float radius, int64_t mostResults, const SearchParams &params,
+                                      SearchStats *stats) {
+  checkRadius(index, metric, queries, radius, params);
+  if (const RowsInPlace *const rows = index.rowsInPlace()) {
+    const auto store = [&](const MatrixView &piece, int64_t first, const Progress &progress) {
+      return rows->piece(first, piece.rows, progress);
+    };
+    return searchRadiusInRows(*this, rows->rows(), store, {RowPieces::kBytes}, metric, captures,
+                              queries, radius, mostResults, params, stats);
+  }
+  WithinRadius found;
+  scan(index, metric, captures, queries, params,
+       RowsWithin(radius, mostResults, metric.artifact.manifest.order, index.size(), found), stats);
+  return found;
 }
 
 } // namespace

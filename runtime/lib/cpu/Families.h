@@ -121,11 +121,12 @@ public:
     return pairsText(work) + ", multiplied with " + machine.products +
            (work.rowsAreKept ? ", rows kept in bfloat16" : "");
   }
-  /// What the nearest list gives is a limit that bounds of the others are compared with.
+  /// What the nearest list gives is a limit that bounds of the others are compared with. A radius
+  /// is a limit from the start.
   void run(BatchScan &to, const Workload &batch) const override {
     const bool isKept = batch.rowsAreKept;
-    const bool nearestFirst =
-        batch.probes < batch.lists && (!isKept || batch.pairsPerList() >= kNearestFirst);
+    const bool nearestFirst = batch.probes < batch.lists && !batch.withinRadius &&
+                              (!isKept || batch.pairsPerList() >= kNearestFirst);
     if (nearestFirst)
       isKept ? to.multiply(0, 1) : to.scan(0, 1);
     to.multiply(nearestFirst ? 1 : 0, batch.probes);

@@ -73,6 +73,22 @@ void SearchStats::addPairs(const SearchStats &other) {
   scored += other.scored, nanDistances += other.nanDistances;
 }
 
+void addCost(SearchStats &to, const SearchStats &cost) {
+  to.linkMs += cost.linkMs, to.links += cost.links;
+  to.diskHits += cost.diskHits;
+  if (!cost.fault.empty())
+    to.fault = cost.fault;
+  to.uploadMs += cost.uploadMs, to.searchMs += cost.searchMs;
+  to.family = cost.family, to.why = cost.why, to.slow = cost.slow;
+  to.passingShare = cost.passingShare;
+  to.workspaceBytes = std::max(to.workspaceBytes, cost.workspaceBytes);
+  for (const StageTime &stage : cost.stages)
+    addStage(to.stages, stage.name, stage.ms);
+  to.rowsPerQuery += cost.rowsPerQuery;
+  to.evaluatedPerQuery += cost.evaluatedPerQuery;
+  to.addPairs(cost);
+}
+
 void tell(const ExecutionPlan &plan, const SearchParams &params, SearchStats &stats) {
   if (params.tellWhy)
     stats.family = plan.family->name(), stats.why = textOf(plan);

@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_ENGINE_SEARCHONCE_H
 #define ANNUDF_RUNTIME_LIB_ENGINE_SEARCHONCE_H
 
-#include "annudf/runtime/engine/Repeated.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <cstdint>
 #include <vector>

@@ -134,7 +134,7 @@ TEST_F(CppProgress, ItsExceptionReachesTheCaller) {
   EXPECT_EQ(thrown([&] { (void)ivf_flat::search(index, rows, 1, {.progress = raise}); }), "search");
   EXPECT_EQ(thrown([&] { (void)annudf::pairwise_distance(rows, rows, {.progress = raise}); }),
             "search");
-  EXPECT_EQ(thrown([&] { (void)ivf_flat::radius_neighbors(index, rows, 1, {.progress = raise}); }),
+  EXPECT_EQ(thrown([&] { (void)ivf_flat::radius_search(index, rows, 1, {.progress = raise}); }),
             "search");
 }
 

@@ -269,10 +269,22 @@ TEST_F(CppSearch, Remove) {
 TEST_F(CppSearch, RadiusAndProbes) {
   // Row i is i in each coordinate, so its distance to row 50 is kDims (i - 50)^2.
   const auto found =
-      ivf_flat::radius_neighbors(index, query, 4.0f * kDims, {.n_probes = 5, .metric = metric});
+      ivf_flat::radius_search(index, query, 4.0f * kDims, {.n_probes = 5, .metric = metric});
   EXPECT_EQ(found.offsets, (std::vector<std::int64_t>{0, 5}));
   EXPECT_EQ(found.neighbors, (std::vector<std::int64_t>{50, 49, 51, 48, 52}));
   EXPECT_EQ(found.distances, (std::vector<float>{0, 4, 4, 16, 16}));
+  for (const auto &other :
+       {annudf::brute_force::radius_search(rows, query, 4.0f * kDims, {.metric = metric}, 5),
+        annudf::brute_force::radius_search(annudf::brute_force::build({.metric = metric}, rows),
+                                           query, 4.0f * kDims)}) {
+    EXPECT_EQ(other.offsets, found.offsets);
+    EXPECT_EQ(other.neighbors, found.neighbors);
+    EXPECT_EQ(other.distances, found.distances);
+  }
+  const std::string said = error_of([&] {
+    (void)ivf_flat::radius_search(index, query, 1e9f, {.n_probes = 5, .metric = metric}, 4);
+  });
+  EXPECT_NE(said.find("max_results is 4, and the search stopped with "), std::string::npos) << said;
   const std::int64_t probes = ivf_flat::tune_n_probes(index, rows, 3, 1.0, {.metric = metric});
   EXPECT_TRUE(probes >= 1 && probes <= 5) << probes;
   EXPECT_EQ(

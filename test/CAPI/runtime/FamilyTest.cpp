@@ -102,11 +102,11 @@ TEST_F(CApiFamily, HoldsForWhatRepeatsASearchAndForBruteForce) {
   for (const auto &[family, expected] :
        {std::pair("groups", "ok"), std::pair("tiles", kUnknown), std::pair("matrix", kUnfit)}) {
     options.family = family;
-    annudf_radius_neighbors *within = nullptr;
-    EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, nullptr, &asked, 1,
-                                                       16, &options, &within, &stats)),
+    annudf_radius_result *within = nullptr;
+    EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, artifact, nullptr, &asked, 1,
+                                                    16, 0, &options, &within, &stats)),
               expected);
-    annudf_radius_neighbors_destroy(within);
+    annudf_radius_result_destroy(within);
     int64_t probes = 0;
     EXPECT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, nullptr, &asked, kK,
                                                     0.9, &options, &probes, &stats)),

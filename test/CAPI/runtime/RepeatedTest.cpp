@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kDims = 12, kRows = 1003, kQueries = 45, kLists = 20;
 
-using OwnedRadius = Owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy>;
+using OwnedRadius = Owner<annudf_radius_result, annudf_radius_result_destroy>;
 
 class CApiRepeated : public testing::Test {
 protected:
@@ -32,11 +32,11 @@ protected:
     ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, kLists, nullptr, &index, nullptr)),
               "ok");
   }
-  std::string within(float radius, annudf_radius_neighbors **result,
+  std::string within(float radius, annudf_radius_result **result,
                      const annudf_ivf_flat_search_options *options = nullptr,
-                     annudf_ivf_flat_search_stats *stats = nullptr) {
-    return outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked,
-                                                    radius, kLists, options, result, stats));
+                     annudf_ivf_flat_search_stats *stats = nullptr, int64_t most = 0) {
+    return outcome(annudf_ivf_flat_radius_search(backend, index, artifact, captures, &asked, radius,
+                                                 kLists, most, options, result, stats));
   }
   /// Every neighbour, the best first, of which a radius takes those at the front.
   Found all() {
@@ -75,7 +75,7 @@ protected:
   OwnedIndex index;
 };
 
-/// From nobody within it, over a part that needs several searches, to all.
+/// From nobody within it to all.
 TEST_F(CApiRepeated, AllWithinARadius) {
   const Found every = all();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -86,8 +86,8 @@ TEST_F(CApiRepeated, AllWithinARadius) {
     stats.size = sizeof stats;
     ASSERT_EQ(within(radius, &result, nullptr, &stats), "ok");
     EXPECT_STREQ(stats.family, "groups");
-    ASSERT_EQ(annudf_radius_neighbors_get(result)->queries, kQueries);
-    const int64_t *offsets = annudf_radius_neighbors_get(result)->offsets;
+    ASSERT_EQ(annudf_radius_result_get(result)->queries, kQueries);
+    const int64_t *offsets = annudf_radius_result_get(result)->offsets;
     ASSERT_EQ(offsets[0], 0);
     for (int64_t q = 0; q < kQueries; ++q) {
       const int64_t count = offsets[q + 1] - offsets[q];
@@ -95,12 +95,65 @@ TEST_F(CApiRepeated, AllWithinARadius) {
       ASSERT_EQ(count, std::upper_bound(expected, expected + kRows, radius) - expected)
           << radius << ", " << q;
       for (int64_t i = 0; i < count; ++i) {
-        ASSERT_EQ(annudf_radius_neighbors_get(result)->distances[offsets[q] + i], expected[i]);
-        ASSERT_EQ(annudf_radius_neighbors_get(result)->ids[offsets[q] + i],
+        ASSERT_EQ(annudf_radius_result_get(result)->distances[offsets[q] + i], expected[i]);
+        ASSERT_EQ(annudf_radius_result_get(result)->ids[offsets[q] + i],
                   every.ids[size_t(q * kRows + i)]);
       }
     }
   }
+}
+
+/// As many as are within are found, and one fewer is an error that names both numbers.
+TEST_F(CApiRepeated, NoMoreResultsThanAreAllowed) {
+  const float radius = all().distances[200];
+  OwnedRadius result;
+  ASSERT_EQ(within(radius, &result), "ok");
+  const int64_t results = annudf_radius_result_get(result)->offsets[kQueries];
+  OwnedRadius again;
+  ASSERT_EQ(within(radius, &again, nullptr, nullptr, results), "ok");
+  EXPECT_EQ(annudf_radius_result_get(again)->offsets[kQueries], results);
+  OwnedRadius none;
+  const std::string said = within(radius, &none, nullptr, nullptr, results - 1);
+  EXPECT_TRUE(said.starts_with("usage: max_results is " + std::to_string(results - 1) +
+                               ", and the search stopped with "))
+      << said;
+  EXPECT_TRUE(said.ends_with(" rows within the radius; give a smaller radius or a larger "
+                             "max_results"))
+      << said;
+}
+
+/// Rows that come with the call, and rows that stay where they are, give what an index gives.
+TEST_F(CApiRepeated, RowsOfTheCaller) {
+  const float radius = all().distances[50];
+  annudf_brute_force_build_options options = {};
+  options.size = sizeof options, options.in_place = 1;
+  OwnedIndex inPlace;
+  ASSERT_EQ(outcome(annudf_brute_force_build(nullptr, &rows, nullptr, &options, &inPlace, nullptr)),
+            "ok");
+  OwnedRadius expected, ofRows, ofStore;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(within(radius, &expected), "ok");
+  ASSERT_EQ(outcome(annudf_brute_force_radius_search(backend, artifact, captures, &rows, &asked,
+                                                     radius, 0, nullptr, &ofRows, &stats)),
+            "ok");
+  EXPECT_EQ(stats.scored, kQueries * kRows);
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_search(backend, inPlace, artifact, captures, &asked,
+                                                  radius, 1, 0, nullptr, &ofStore, nullptr)),
+            "ok");
+  const annudf_radius_result_info *const all = annudf_radius_result_get(expected);
+  const int64_t results = all->offsets[kQueries];
+  EXPECT_GT(results, kQueries);
+  for (const annudf_radius_result *one :
+       std::initializer_list<const annudf_radius_result *>{ofRows, ofStore}) {
+    const annudf_radius_result_info *const found = annudf_radius_result_get(one);
+    ASSERT_TRUE(std::equal(all->offsets, all->offsets + kQueries + 1, found->offsets));
+    EXPECT_TRUE(std::equal(all->ids, all->ids + results, found->ids));
+    EXPECT_TRUE(std::equal(all->distances, all->distances + results, found->distances));
+  }
+  EXPECT_EQ(outcome(annudf_brute_force_radius_search(backend, artifact, captures, &rows, &asked,
+                                                     radius, 0, nullptr, nullptr, nullptr)),
+            "usage: annudf_brute_force_radius_search: result is NULL");
 }
 
 /// With order max the larger is the better; a filter leaves rows out, and so does a list not
@@ -120,31 +173,31 @@ TEST_F(CApiRepeated, OrderMaxAndFilters) {
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options, options.filter = filter;
   OwnedRadius result;
-  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
-                                                     kLists, &options, &result, nullptr)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, product, nullptr, &asked, 0.5f,
+                                                  kLists, 0, &options, &result, nullptr)),
             "ok");
-  const int64_t *offsets = annudf_radius_neighbors_get(result)->offsets;
+  const int64_t *offsets = annudf_radius_result_get(result)->offsets;
   int64_t total = 0;
   for (int64_t q = 0; q < kQueries; ++q) {
     std::set<int64_t> expected;
     for (int64_t row = 1; row < kRows; row += 2)
       if (values[size_t(q * kRows + row)] >= 0.5f)
         expected.insert(row);
-    const int64_t *ids = annudf_radius_neighbors_get(result)->ids;
+    const int64_t *ids = annudf_radius_result_get(result)->ids;
     EXPECT_EQ(std::set<int64_t>(ids + offsets[q], ids + offsets[q + 1]), expected) << q;
     total += int64_t(expected.size());
   }
   EXPECT_GT(total, kQueries);
   OwnedRadius more; // Probes than there are lists: all of them.
-  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
-                                                     kLists + 1, &options, &more, nullptr)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, product, nullptr, &asked, 0.5f,
+                                                  kLists + 1, 0, &options, &more, nullptr)),
             "ok");
-  EXPECT_EQ(annudf_radius_neighbors_get(more)->offsets[kQueries], total);
+  EXPECT_EQ(annudf_radius_result_get(more)->offsets[kQueries], total);
   OwnedRadius fewer;
-  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
-                                                     1, &options, &fewer, nullptr)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, product, nullptr, &asked, 0.5f, 1,
+                                                  0, &options, &fewer, nullptr)),
             "ok");
-  EXPECT_LT(annudf_radius_neighbors_get(fewer)->offsets[kQueries], total);
+  EXPECT_LT(annudf_radius_result_get(fewer)->offsets[kQueries], total);
 }
 
 TEST_F(CApiRepeated, ProbesForARecall) {
@@ -187,21 +240,24 @@ TEST_F(CApiRepeated, Refuses) {
   OwnedRadius result;
   EXPECT_EQ(within(std::nanf(""), &result),
             "usage: radius is nan, it must be a number that distances can be compared with");
-  EXPECT_EQ(within(1, nullptr), "usage: annudf_ivf_flat_radius_neighbors: result is NULL");
-  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked, 1,
-                                                     0, nullptr, &result, nullptr)),
+  EXPECT_EQ(within(1, nullptr), "usage: annudf_ivf_flat_radius_search: result is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, artifact, captures, &asked, 1, 0,
+                                                  0, nullptr, &result, nullptr)),
             "usage: n_probes is 0, it must be an integer from 1 to 16777216");
-  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, nullptr, artifact, captures, &asked,
-                                                     1, 1, nullptr, &result, nullptr)),
-            "usage: annudf_ivf_flat_radius_neighbors: index is NULL");
-  EXPECT_EQ(annudf_radius_neighbors_get(nullptr), nullptr);
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, nullptr, artifact, captures, &asked, 1,
+                                                  1, 0, nullptr, &result, nullptr)),
+            "usage: annudf_ivf_flat_radius_search: index is NULL");
+  EXPECT_EQ(annudf_radius_result_get(nullptr), nullptr);
   const annudf_vectors there = onDevice(asked);
-  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &there, 1,
-                                                     1, nullptr, &result, nullptr)),
-            "usage: annudf_ivf_flat_radius_neighbors: queries is in memory of CUDA device 0, the "
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, artifact, captures, &there, 1, 1,
+                                                  0, nullptr, &result, nullptr)),
+            "usage: annudf_ivf_flat_radius_search: queries is in memory of CUDA device 0, the "
             "backend is " +
                 std::string(annudf_backend_get(backend)->description) +
                 "; give the backend of that device");
+  EXPECT_EQ(within(1, &result, nullptr, nullptr, -1),
+            "usage: max_results is -1, it must be an integer from 0 to 1099511627776, 0 for the "
+            "default");
   int64_t probes = 0;
   const auto tune = [&](int64_t k, double wanted, int64_t *to) {
     return outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, k,

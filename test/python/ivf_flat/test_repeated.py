@@ -21,7 +21,7 @@ def test_all_within_a_radius(dtype, metric):
     terms = (lambda x, y: (x - y) ** 2) if metric == "sqeuclidean" else (lambda x, y: x * y)
     exact = distances_of(terms, queries, base)
     params = ivf_flat.SearchParams(n_probes=12)
-    # From nobody within it, over more than is asked for first, to all.
+    # From nobody within it to all.
     for share in (-1, 0.01, 0.3, 1.1):
         low, high = exact.min() - 1, exact.max() + 1
         radius = low + share * (high - low) if metric == "sqeuclidean" else high - share * (high - low)
@@ -143,7 +143,6 @@ def test_values_per_query_stay_with_their_query(count):
     check(*brute_force.search(brute_force.build(base, metric), queries, 9), exact, rtol=1e-4)
     check(*brute_force.knn(base, queries, 9, metric=metric), exact, rtol=1e-4)
     np.testing.assert_allclose(pairwise_distance(queries, base, metric=metric), exact, rtol=1e-4)
-    # More than the first 64 are within for some, so it searches several times.
     radius = float(np.median(exact[0])) + 1e-3
     distances, neighbors = ivf_flat.radius_neighbors(params, index, queries, radius)
     for i in range(count):

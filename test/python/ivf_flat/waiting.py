@@ -69,7 +69,7 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
         "Backend.extending": lambda: backend.extending(core, None, *at).result,
         "Backend.removing": lambda: backend.removing(core, gone.ctypes.data, 1).result,
         "Backend.search": lambda: backend.search(*coded, *at, K, 4, *found),
-        "Backend.radius_neighbors": lambda: backend.radius_neighbors(*coded, *at, 0.1, 4),
+        "Backend.radius_search": lambda: backend.radius_search(*coded, *at, 0.1, 4, 1000),
         "Backend.filter": lambda: backend.filter(core, filters, _core.Captures.bind(filters, DIMS, {}), 10**5),
         "Backend.prepare": lambda: backend.prepare(*coded, 2, DIMS, "f32", K, 4),
         "Backend.distances": lambda: backend.distances(*coded, *at, distances.ctypes.data),

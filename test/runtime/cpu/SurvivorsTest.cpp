@@ -63,4 +63,31 @@ TEST(Survivors, LoseNoneOfTheBest) {
   }
 }
 
+/// Where a limit is known, just the rows that may be within it are computed, however many.
+TEST(Survivors, KnownLimitsKeepAllWithin) {
+  std::mt19937 random(2);
+  for (const float limit : {-1.0f, 20.0f, 99.0f, kInfinity}) {
+    Survivors found({5.0f, limit});
+    std::vector<Survivors::Row> rows;
+    for (uint32_t row = 0; row < 2000; ++row) {
+      const auto lower = float(random() % 100);
+      rows.push_back({lower, lower + 1, 0, row});
+    }
+    std::set<uint32_t> computed;
+    const auto compute = [&](std::span<Survivors::Row> some) {
+      for (const Survivors::Row &row : some)
+        EXPECT_TRUE(computed.insert(row.row).second);
+      return limit;
+    };
+    for (size_t begin = 0; begin < rows.size(); begin += 40)
+      found.add(1, std::span(rows).subspan(begin, 40), compute);
+    found.tighten(1);
+    EXPECT_EQ(found.limit(1), limit);
+    EXPECT_EQ(found.limit(0), 5);
+    compute(found.rest(1));
+    for (const Survivors::Row &row : rows)
+      EXPECT_EQ(computed.count(row.row), row.lower <= limit) << row.lower;
+  }
+}
+
 } // namespace

@@ -217,7 +217,6 @@ Survivors::Widen ProductScan::widen() const {
   return [limits = *limits_](float limit) { return limits.ofRatio(limit); };
 }
 
-/// Rows whose bound is above it are none of a query's best. \param distance  its limit.
 float ProductScan::limitOf(int32_t query, float distance) const {
   if (!limits_)
     return float(form_->sign) * distance;

@@ -61,6 +61,9 @@ public:
   /// How much the candidates' limits have to be widened.
   Survivors::Widen widen() const;
 
+  /// Rows whose bound is above it are no better than a distance. \param query  of the batch.
+  float limitOf(int32_t query, float distance) const;
+
   /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
   void countInto(std::atomic<int64_t> *count) { evaluated_ = count; }
   /// The queries of a batch.
@@ -103,7 +106,6 @@ private:
   void setQuery(const float *x, int64_t i);
   void setQueryOfRatio(const float *x, int64_t i);
   double productNorm(double squared, double lost) const;
-  float limitOf(int32_t query, float distance) const;
   void runBlock(const ScanKernel &kernel, const annudf_cpu_scan &block, const int32_t *queries,
                 Tighten *tighten, Workspace &work) const;
   void take(const ScanKernel &kernel, const annudf_cpu_scan &block, int32_t i, int32_t query,

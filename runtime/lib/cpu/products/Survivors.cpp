@@ -17,6 +17,13 @@ Survivors::Survivors(int64_t queries, int k, int64_t rows, Widen widen)
     : k_(k), capacity_(capacityFor(k, rows)), widen_(std::move(widen)), queries_(size_t(queries)),
       rows_(new Row[size_t(queries * capacity_)]) {}
 
+Survivors::Survivors(const std::vector<float> &limits)
+    : k_(std::numeric_limits<int>::max()), capacity_(kWaiting), queries_(limits.size()),
+      rows_(new Row[limits.size() * size_t(kWaiting)]) {
+  for (size_t q = 0; q < limits.size(); ++q)
+    queries_[q].limit.store(limits[q], std::memory_order_relaxed);
+}
+
 /// \return the limit that these rows give, beyond which none is kept.
 float Survivors::prune(Row *begin, int32_t &count, float limit) const {
   if (count < k_)

@@ -44,6 +44,8 @@ public:
   /// \param widen  where what is bounded is not the distance itself, but rises with it: others may
   ///     have an equal one. Null: it is the distance.
   Survivors(int64_t queries, int k, int64_t rows, Widen widen = nullptr);
+  /// Where the limit of each query is known, and no row lowers it.
+  explicit Survivors(const std::vector<float> &limits);
   static int64_t bytesPerQuery(int k, int64_t rows) {
     return int64_t(sizeof(Query)) + int64_t(sizeof(Row)) * capacityFor(k, rows);
   }
@@ -88,12 +90,14 @@ private:
     int32_t count = 0;
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
   };
+  /// Rows of a query that wait until they are computed together, where its limit is known.
+  static constexpr int64_t kWaiting = 256;
   static int64_t capacityFor(int64_t k, int64_t rows) {
     return std::min(4 * k + 24, std::max(k, rows) + 1);
   }
   float prune(Row *begin, int32_t &count, float limit) const;
 
-  const int k_;
+  const int k_; ///< Above capacity_ where limits are known.
   const int64_t capacity_;
   const Widen widen_;
   std::vector<Query> queries_;

@@ -29,6 +29,7 @@ public:
       : k_(k), order_(order), rows_(rows), ids_(ids), distances_(distances) {}
 
   static constexpr bool kLeavesOut = true; ///< Whether most rows are none of them.
+  static constexpr bool kIsRadius = false; ///< As of RowsWithin.
   int selected() const { return k_; }
   void begin(int64_t first, int64_t size, int) {
     first_ = first, size_ = size;
@@ -68,6 +69,7 @@ public:
                                                     : std::numeric_limits<float>::infinity()) {}
 
   static constexpr bool kLeavesOut = false;
+  static constexpr bool kIsRadius = false;
   int selected() const { return 1; }
   void begin(int64_t first, int64_t size, int threads) {
     batch_ = distances_ + first * rows_;

@@ -113,6 +113,9 @@ struct SearchStats {
   }
 };
 
+/// Adds what one search of several cost.
+void addCost(SearchStats &to, const SearchStats &cost);
+
 /// Says what runs a search, and why: words are made here alone, for who asks for them.
 void tell(const ExecutionPlan &plan, const SearchParams &params, SearchStats &stats);
 
@@ -192,9 +195,10 @@ public:
                          const Progress &progress, float *distances, SearchStats *stats = nullptr,
                          int64_t firstQuery = 0) = 0;
   /// Each query's candidates that are at least as near as a radius, best first; those at the radius
-  /// are among them. Distances, ties and NaN are as in search().
-  /// \param mostResults  of all queries together. \throws Error(Usage) if there are more; as
-  /// search().
+  /// are among them. Distances, ties and NaN are as in search(), but -0 becomes 0.
+  /// \param radius  the worst distance to find; an infinity finds every number.
+  /// \param mostResults  of all queries together, 0 or more. \throws TooManyResults (Radius.h) if
+  /// there are more, as soon as that is known; as search().
   virtual WithinRadius searchRadius(const RowStore &index, const MetricView &metric,
                                     const BoundCaptures &captures, const MatrixView &queries,
                                     float radius, int64_t mostResults, const SearchParams &params,
