@@ -13,16 +13,17 @@ import numpy as np
 
 from annudf import _arrays, ivf_flat
 from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_LISTS
+from annudf._estimators.within_radius import MODES, WithinRadius, sparse_class
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
 from annudf._support.checks import check_choice, check_int, check_number, refusal, shown
 from annudf._support.options import COARSE_OF_METRIC
 from annudf._support.repr import of_whole
-from annudf.brute_force import without_self
-from annudf.errors import ArgumentError, CaptureError, DtypeError, UnavailableError
+from annudf.errors import ArgumentError, CaptureError, DtypeError
 from annudf.ivf_flat._evaluate import tune_on_rows
 from annudf.ivf_flat._index import build_of
+from annudf.ivf_flat._itself import without_self
 from annudf.ivf_flat._search import check_k
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ _CAPTURE = "metric__"
 """Begins names of parameters that are captures of the metric."""
 
 
-class NearestNeighbors(_Estimator):
+class NearestNeighbors(WithinRadius, _Estimator):
     """Finds nearest neighbours with an IVF-Flat index, in the style of ``sklearn.neighbors.NearestNeighbors``.
 
     Neighbours are approximate: a query scans some of the `n_lists` lists. By default :meth:`fit` finds how many lists
@@ -79,6 +80,8 @@ class NearestNeighbors(_Estimator):
     ----------
     n_neighbors : int, default 5
         Neighbours to find, 1 or more.
+    radius : float, default 1.0
+        What :meth:`radius_neighbors` looks within, a distance of the metric.
     metric : str or Metric, default "euclidean"
         The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
         :func:`annudf.metric` for a metric of your own.
@@ -131,6 +134,7 @@ class NearestNeighbors(_Estimator):
         self,
         n_neighbors: int = 5,
         *,
+        radius: float = 1.0,
         metric: str | ivf_flat.Metric | MetricSource = "euclidean",
         p: float = DEFAULT_ARGUMENT,
         mode: Literal["distance", "connectivity"] = "distance",
@@ -141,6 +145,7 @@ class NearestNeighbors(_Estimator):
         on_nan: OnNaN = "warn",
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.metric = metric
         self.p = p
         self.mode = mode
@@ -300,9 +305,7 @@ class NearestNeighbors(_Estimator):
         queries = self._fit_X
         if not itself:
             queries = self._validate(X, fitting=False, missing=self.index_.missing_values)
-        probes = self.n_probes_ if self.n_probes is None else self.n_probes
-        params = ivf_flat.SearchParams(n_probes=probes, on_nan=self.on_nan, **self._search_metric)
-        distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
+        distances, neighbors = ivf_flat.search(self._search_params(), self.index_, queries, k + itself)
         if itself:
             distances, neighbors = without_self(distances, neighbors)
         return (distances, neighbors) if return_distance else neighbors
@@ -364,16 +367,17 @@ class NearestNeighbors(_Estimator):
         -------
         scipy.sparse.csr_matrix of shape (n_queries, n_samples_fit)
         """
-        check_choice(mode, "mode", ("connectivity", "distance"))
-        try:
-            from scipy.sparse import csr_matrix
-        except ImportError:
-            raise UnavailableError("kneighbors_graph needs SciPy: pip install scipy") from None
+        check_choice(mode, "mode", MODES)
+        matrix = sparse_class("kneighbors_graph")
         distances, neighbors = (np.asarray(part) for part in self.kneighbors(X, n_neighbors))
         found = neighbors >= 0
         starts = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         values = distances[found] if mode == "distance" else np.ones(int(found.sum()), np.float32)
-        return csr_matrix((values, neighbors[found], starts), shape=(neighbors.shape[0], self.n_samples_fit_))
+        return matrix((values, neighbors[found], starts), shape=(neighbors.shape[0], self.n_samples_fit_))
+
+    def _search_params(self) -> ivf_flat.SearchParams:
+        probes = self.n_probes_ if self.n_probes is None else self.n_probes
+        return ivf_flat.SearchParams(n_probes=probes, on_nan=self.on_nan, **self._search_metric)
 
     def _check_fitted(self) -> None:
         if _sklearn is not None:

@@ -57,6 +57,37 @@ def test_as_scikit_learn_finds_them():
                 )
 
 
+@pytest.mark.parametrize("metric", ["euclidean", manhattan])
+def test_within_a_radius_as_scikit_learn(metric):
+    from sklearn.neighbors import NearestNeighbors as Exact
+
+    samples, queries = vectors(300, 5, "float32", 1), vectors(20, 5, "float32", 2)
+    name = "manhattan" if metric is manhattan else metric
+    ours = NearestNeighbors(radius=1.7, metric=metric).fit(samples)
+    exact = Exact(radius=1.7, metric=name, algorithm="brute").fit(samples)
+    for arguments in ((queries,), (), (queries, 3.1), (queries, 0.0)):
+        distances, neighbors = ours.radius_neighbors(*arguments)
+        wanted = exact.radius_neighbors(*arguments, sort_results=True)
+        for one, other, ids, others in zip(distances, wanted[0], neighbors, wanted[1], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4)
+            assert sorted(ids) == sorted(others)
+        alone = ours.radius_neighbors(*arguments, return_distance=False, sort_results=True)
+        assert all((one == other).all() for one, other in zip(alone, neighbors, strict=True))
+        for mode in ("connectivity", "distance"):
+            graph = ours.radius_neighbors_graph(*arguments, mode=mode)
+            expected = exact.radius_neighbors_graph(*arguments, mode=mode)
+            np.testing.assert_allclose(graph.toarray(), expected.toarray(), rtol=1e-4)
+            assert (graph.format, graph.nnz) == ("csr", expected.nnz)
+    with pytest.raises(
+        ArgumentError, match=r"^max_results is 3, and the search stopped with \d+ rows within the radius;"
+    ):
+        ours.radius_neighbors(queries, 9.0, max_results=3)
+    with pytest.raises(ArgumentError, match=r"^mode is 'nearest', it must be 'connectivity' or 'distance'$"):
+        ours.radius_neighbors_graph(queries, mode="nearest")
+    with pytest.raises(ArgumentError, match=r"^sort_results is 1, it must be True or False$"):
+        ours.radius_neighbors(queries, sort_results=1)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_element_types_are_kept(dtype):
     samples = vectors(60, 4, dtype, 1)
@@ -201,11 +232,12 @@ def test_without_scikit_learn():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "NearestNeighbors(n_neighbors=2, metric='euclidean', p=2.0, mode='distance', n_lists=None, n_probes=None, "
-        "recall=0.95, random_state=0, on_nan='warn')",
+        "NearestNeighbors(n_neighbors=2, radius=1.0, metric='euclidean', p=2.0, mode='distance', n_lists=None, "
+        "n_probes=None, recall=0.95, random_state=0, on_nan='warn')",
         "this NearestNeighbors is not fitted yet; call fit() first",
         "1 2 (array([[1.]], dtype=float32), array([[1]]))",
         "X cannot be used: it has shape () and dtype object; give rows of real numbers",
         "X cannot be used: it has shape (1, 1) and dtype complex128; give rows of real numbers",
-        "no parameter 'q'; there are n_neighbors, metric, p, mode, n_lists, n_probes, recall, random_state, on_nan",
+        "no parameter 'q'; there are n_neighbors, radius, metric, p, mode, n_lists, n_probes, recall, random_state, "
+        "on_nan",
     ]
