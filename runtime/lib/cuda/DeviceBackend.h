@@ -52,6 +52,10 @@ public:
   void distancesDevice(const RowStore &index, const MetricView &metric,
                        const BoundCaptures &captures, const MatrixView &queries, float *distances,
                        void *stream, SearchStats *stats) override;
+  WithinRadius searchRadius(const RowStore &index, const MetricView &metric,
+                            const BoundCaptures &captures, const MatrixView &queries, float radius,
+                            int64_t mostResults, const SearchParams &params,
+                            SearchStats *stats) override;
   Index build(const IndexParams &params, const MatrixView &base, void *stream,
               const Progress &progress, BuildStats *stats) override;
   Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
@@ -136,8 +140,10 @@ private:
     int64_t *ids;    ///< Null for every distance.
     float *distances;
     uint64_t mostAtOnce;
-    bool every() const { return !ids; }
+    std::optional<float> radius = {}; ///< All within it are wanted; results go elsewhere.
+    bool every() const { return !ids && !radius; }
   };
+  class RadiusRun;       ///< A radius search under way.
   class DeviceResources; ///< What one search finds on the backend, for its planner.
   Ready prepare(const RowStore &index, const MetricView &metric, const StoreCaptures &ofStore,
                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,

@@ -50,6 +50,7 @@ private:
     work.everyDistance = wanted.every();
     if (predicate)
       work.pass = predicate->passingShare, work.passByQuery = true;
+    work.withinRadius = wanted.radius.has_value();
     // With less than one query a row of the largest lists, each pair reads its list for itself.
     if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
@@ -197,6 +198,7 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
               std::move(kernels)};
   ready.pipeline.rowsAreSlots = ofStore.bySlot();
   ready.pipeline.predicate = std::move(predicate);
+  ready.pipeline.radius = wanted.radius;
   return ready;
 }
 

@@ -224,6 +224,13 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
             "family 'staged_granules' cannot run this search: the call computes every distance, "
             "not the k best");
+  other = fused(10000);
+  other.withinRadius = true;
+  EXPECT_EQ(chosen(other), "staged");
+  other.family = "staged_granules";
+  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
+            "family 'staged_granules' cannot run this search: the call finds all rows within a "
+            "radius, not the k best");
   other = fused(10000, 257);
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),

@@ -238,6 +238,9 @@ inline uint32_t __reduce_min_sync(unsigned mask, uint32_t value) {
   return value;
 }
 inline int __popc(uint32_t value) { return std::popcount(value); }
+inline int __ffs(int value) {
+  return value == 0 ? 0 : std::countr_zero(static_cast<uint32_t>(value)) + 1;
+}
 inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64_t>(value)); }
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }

@@ -24,6 +24,7 @@
 #include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 #include "runtime/MergeTesting.h"
+#include "runtime/RadiusTesting.h"
 
 #include <algorithm>
 
@@ -290,6 +291,16 @@ TEST_F(CudaSanitized, EveryDistance) {
         testMetric("l2").distance(queries.row(int64_t(i / 500)), base.row(int64_t(i % 500)), 8);
     ASSERT_NEAR(distances[i], expected, 1e-4 + 1e-5 * expected) << i;
   }
+}
+
+TEST_F(CudaSanitized, WithinARadius) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 500, 8, 9),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 10);
+  const Metric metric = metricFor("tiles");
+  const Index index = build(base, 3);
+  const BoundCaptures captures = bind(metric, 8);
+  const RadiusSearch search{*backend, index, metric, captures, view(queries), {}};
+  checkRadii(search, EveryNeighbour(search));
 }
 
 TEST_F(CudaSanitized, BuildsExtendsAndRemoves) {

@@ -16,6 +16,7 @@
 #include "FilterBits.cuh"
 #include "Finish.cuh"
 #include "Merge.cuh"
+#include "Radius.cuh"
 #include "Regroup.cuh"
 
 /// Tiles that each `queries` of a list's pairs open, one a segment of its rows.

@@ -156,6 +156,8 @@ Refusal unfitForGranules(const Workload &work, const Machine &machine) {
     return Reason::LinkerFuses;
   if (work.everyDistance)
     return Reason::EveryDistance;
+  if (work.withinRadius)
+    return Reason::WithinRadius;
   return unfitForExact(work, machine);
 }
 
@@ -432,6 +434,8 @@ Reason whyNoBounds(const Workload &work, const Manifest &manifest) {
     return Reason::ProductsAreOff;
   if (work.everyDistance)
     return Reason::EveryDistance;
+  if (work.withinRadius)
+    return Reason::WithinRadius;
   if (!work.fusedAhead)
     return Reason::LinkerFuses;
   if (work.ownNodes != 0 && manifest.form->lengths)

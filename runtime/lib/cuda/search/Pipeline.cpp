@@ -46,7 +46,9 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")),
-      merge(module.function("annudf_merge")), filterBits(module.function("annudf_filter_bits")),
+      countWithin(module.function("annudf_count_within")),
+      fillWithin(module.function("annudf_fill_within")), merge(module.function("annudf_merge")),
+      filterBits(module.function("annudf_filter_bits")),
       joinWords(module.function("annudf_join_words")) {}
 
 ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
@@ -304,6 +306,10 @@ void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &sha
   last.work = args.work;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.order = order;
+  if (radius) {
+    enqueueCounts(last, shape, to, ids);
+    return;
+  }
   if (everyDistance) {
     constexpr uint64_t kRowsOfBlock = 4096;
     to.next(kernels.everyDistance,

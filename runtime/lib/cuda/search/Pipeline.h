@@ -30,8 +30,8 @@ struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
-      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, merge, filterBits,
-      joinWords;
+      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, countWithin, fillWithin,
+      merge, filterBits, joinWords;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
@@ -81,6 +81,9 @@ struct Pipeline {
   std::shared_ptr<const DevicePredicate> predicate = {}; ///< Null: none.
   uint64_t nan = 0;                                      ///< As of annudf_scan_args.
   bool rowsAreSlots = false; ///< The same: captures of rows are in slot order.
+  /// Not the k best are wanted but all rows within it: enqueue() counts them, and then
+  /// enqueueWithin() writes them.
+  std::optional<float> radius = {};
 
   /// Queries of every batch but the last.
   uint64_t batch() const { return static_cast<uint64_t>(plan.batch); }
@@ -95,11 +98,23 @@ struct Pipeline {
   /// Launches the search of `count` queries, batch() at most.
   /// \param linked  of the plan's family.
   /// \param base  index of the first in the caller's batch.
-  /// \param ids   not written to for everyDistance.
+  /// \param ids   not written to for everyDistance. For a radius the counts of the queries, zero
+  ///     before.
   /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
   void enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to, uint64_t queryData,
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
                StageClock *clock) const;
+
+  /// Queries [first, first + queries) of a batch, and where what is within the radius goes.
+  struct WithinPlaces {
+    uint64_t first, queries;
+    uint64_t counts; ///< uint32_t *, a query: zero.
+    uint64_t starts; ///< const uint64_t *, a query: its first result among these.
+    uint64_t ids, distances;
+  };
+  /// Writes what enqueue() of `count` queries has counted, in any order within a query.
+  void enqueueWithin(Workspace &workspace, Launcher &to, uint64_t count,
+                     const WithinPlaces &places) const;
 
 private:
   Workload workOf(uint64_t count) const { return plan.workOf(static_cast<int64_t>(count)); }
@@ -114,6 +129,9 @@ private:
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
+  /// The counts of the rows within the radius.
+  void enqueueCounts(const annudf_finish_args &args, const BatchShape &shape, Launcher &to,
+                     uint64_t counts) const;
   /// The best rows by `kernel`, of the bounds that products left, or of granules' keys.
   /// \param evaluated  as annudf_survivors_args has it.
   void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,

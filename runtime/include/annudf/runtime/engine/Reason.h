@@ -39,6 +39,7 @@ enum class Reason : uint8_t {
   MissingValues,
   ProductsAreOff,
   EveryDistance,
+  WithinRadius,
   LinkerFuses,
   RatioByQuery,
   ManyNodes, ///< The most nodes.
