@@ -261,8 +261,10 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
           work[worker]);
     } else if (matrix)
       matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
-    else
+    else {
+      scan.list = index.listNumber(task.list);
       kernel.run(scan);
+    }
   });
 }
 
@@ -326,7 +328,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
                       const MatrixView &queries, const SearchParams &params, Results results,
                       SearchStats *stats) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
-  checkCaptures(metric, given, extentsOf(index, queries));
+  checkCaptures(metric, given, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, given);
   const BoundCaptures &captures = ofStore.get();
   checkFinite(queries, "queries", threads_, index.missingValues() ? NaNs::Missing : NaNs::Refused);

@@ -95,7 +95,7 @@ int64_t DeviceBackend::remove(Index &index, std::span<const int64_t> ids,
 void DeviceBackend::run(const RowStore &index, const MetricView &metric,
                         const BoundCaptures &captures, const MatrixView &queries,
                         const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
-  checkCaptures(metric, captures, extentsOf(index, queries));
+  checkCaptures(metric, captures, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
@@ -178,7 +178,7 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
                               const BoundCaptures &captures, const MatrixView &queries,
                               const Wanted &wanted, const SearchParams &params, void *stream,
                               SearchStats *stats) {
-  checkCaptures(metric, captures, extentsOf(index, queries));
+  checkCaptures(metric, captures, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
@@ -299,7 +299,7 @@ DeviceBackend::prepareDevice(const RowStore &index, const MetricView &metric,
   MatrixView shape = queries;
   shape.data = &shape; // Those of the runs come later: not looked at.
   checkSearch(index, metric, shape, k, params);
-  checkCaptures(metric, captures, extentsOf(index, queries));
+  checkCaptures(metric, captures, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;

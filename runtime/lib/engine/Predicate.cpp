@@ -114,22 +114,24 @@ void checkBits(const std::string &what, int64_t bits, const RowStore &index) {
 }
 
 static void checkBitmap(const QueryBitmap &bitmap, const RowStore &index, const MatrixView &queries,
-                        int64_t firstQuery) {
+                        const SearchParams &params) {
   checkBits("each row of the bitmap has", bitmap.bits(), index);
-  if (bitmap.queries() != queries.rows || firstQuery != 0)
+  const bool isPart = params.ofQueries == 0 && params.firstQuery != 0;
+  if (const int64_t all = extentsOf(index, queries, params).queries;
+      bitmap.queries() != all || isPart)
     throw Error(ErrorKind::Usage, "the bitmap is for " + std::to_string(bitmap.queries()) +
-                                      " queries, this search has " + std::to_string(queries.rows) +
-                                      (firstQuery == 0 ? "" : " of a larger one") +
+                                      " queries, this search has " + std::to_string(all) +
+                                      (isPart ? " of a larger one" : "") +
                                       "; give a row of bits for each query");
 }
 
 void checkPredicate(const Predicate &predicate, const RowStore &index, const MatrixView &queries,
-                    int64_t firstQuery) {
+                    const SearchParams &params) {
   for (const Predicate::Step &step : predicate.steps()) {
     if (const auto *bits = std::get_if<std::shared_ptr<const RowFilter>>(&step))
       checkBits("the filter has", (*bits)->bits(), index);
     else if (const auto *bitmap = std::get_if<std::shared_ptr<const QueryBitmap>>(&step))
-      checkBitmap(**bitmap, index, queries, firstQuery);
+      checkBitmap(**bitmap, index, queries, params);
     const auto *code = std::get_if<Predicate::Code>(&step);
     if (!code)
       continue;
@@ -137,8 +139,9 @@ void checkPredicate(const Predicate &predicate, const RowStore &index, const Mat
     filter.as = ANNUDF_ROLE_FILTER;
     checkRole(filter);
     checkDims(filter, index.dims());
-    checkFirstQuery(filter, firstQuery);
-    checkCaptures(filter, *code->captures, extentsOf(index, queries));
+    if (params.ofQueries == 0)
+      checkFirstQuery(filter, params.firstQuery);
+    checkCaptures(filter, *code->captures, extentsOf(index, queries, params));
   }
 }
 

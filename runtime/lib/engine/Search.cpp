@@ -217,7 +217,12 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
     input("the first query has number " + std::to_string(params.firstQuery) + " and there are " +
           std::to_string(queries.rows) + " queries; numbers are 0 to " +
           std::to_string(std::numeric_limits<int32_t>::max() - 1));
-  checkFirstQuery(metric, params.firstQuery);
+  if (params.ofQueries != 0 && params.firstQuery > params.ofQueries - queries.rows)
+    input("queries " + std::to_string(params.firstQuery) + " to " +
+          std::to_string(params.firstQuery + queries.rows - 1) + " are not among the " +
+          std::to_string(params.ofQueries) + " of the search");
+  if (params.ofQueries == 0)
+    checkFirstQuery(metric, params.firstQuery);
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
@@ -230,7 +235,7 @@ void checkSearch(const RowStore &index, const MetricView &metric, const MatrixVi
   if (params.filter)
     checkBits("the filter has", params.filter->bits(), index);
   if (params.predicate)
-    checkPredicate(*params.predicate, index, queries, params.firstQuery);
+    checkPredicate(*params.predicate, index, queries, params);
 }
 
 void checkDims(const MetricView &metric, int32_t dims) {
@@ -259,8 +264,9 @@ void checkDistances(const RowStore &index, const MetricView &metric, const Matri
                     "; each id from 0 to " + std::to_string(index.size() - 1) + " must occur once");
 }
 
-CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries) {
-  return {index.dims(), index.rowExtent(), queries.rows};
+CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries,
+                         const SearchParams &params) {
+  return {index.dims(), index.rowExtent(), params.ofQueries ? params.ofQueries : queries.rows};
 }
 
 void checkCaptures(const MetricView &metric, const BoundCaptures &captures,

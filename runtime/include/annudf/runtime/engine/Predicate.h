@@ -83,7 +83,7 @@ private:
 /// are of these queries, its code is filters bound for index and queries.
 /// \throws Error(Usage or Input) naming value and limit.
 void checkPredicate(const Predicate &predicate, const RowStore &index, const MatrixView &queries,
-                    int64_t firstQuery);
+                    const SearchParams &params);
 
 /// A bit for every id of the index, or an error that begins with `what`: "the filter has".
 void checkBits(const std::string &what, int64_t bits, const RowStore &index);

@@ -44,6 +44,9 @@ struct SearchParams {
   /// Number of the first query, as metrics see it: where one search is given in parts. 0 for
   /// metrics with captures of queries.
   int64_t firstQuery = 0;
+  /// Queries of the whole search, of which these are a part from firstQuery on, so that captures of
+  /// queries are those of all; 0: these are all.
+  int64_t ofQueries = 0;
   /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. It is
   /// that one or an error, which names what there is or why it cannot be.
   std::string family = {};
@@ -271,7 +274,8 @@ void checkNoColumns(const BoundCaptures &captures);
 void checkOwnRows(const BoundCaptures &captures, int64_t rows);
 
 /// What captures of a search must be bound for.
-CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries);
+CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries,
+                         const SearchParams &params = {});
 
 /// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);

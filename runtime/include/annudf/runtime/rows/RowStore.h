@@ -128,6 +128,8 @@ public:
   int32_t words() const;
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   const List &list(uint32_t i) const { return lists()[i]; }
+  /// What hooks get as the number of a list.
+  int32_t listNumber(uint32_t i) const { return listsAreNumbered_ ? static_cast<int32_t>(i) : 0; }
   /// list(i).size, wherever the list is.
   int64_t listSize(uint32_t i) const {
     return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
@@ -178,6 +180,7 @@ protected:
   int64_t size_ = 0;
   int64_t largestId_ = -1;
   bool missing_ = false;
+  bool listsAreNumbered_ = true; ///< Else all rows are one list to hooks.
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
   std::vector<Column> columns_;
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
