@@ -107,10 +107,9 @@ private:
       func::ReturnOp::create(
           builder, arith::ExtUIOp::create(builder, builder.getI32Type(), kept).getResult());
       auto argument = [&](unsigned i) { return function.getArgument(i); };
-      // It knows nothing of the query: argument 2 is one for every query.
       return lowerAccesses(function, udf,
-                           {{}, argument(0), argument(1), {}, argument(3), argument(4)}, target,
-                           counts);
+                           {{}, argument(0), argument(1), argument(2), argument(3), argument(4)},
+                           target, counts);
     }
     case FilterHook::CONTRACT:
       returnContract();

@@ -1,6 +1,6 @@
 """Vectors, prices and what they make affordable; with a file of ids, whether all of them are.
 
-usage: make_filters.py [FOUND.ibin]
+usage: make_filters.py [FOUND.ibin [each]]    each: by the query's own budget
 """
 
 import random
@@ -12,6 +12,7 @@ generator = random.Random(4)
 vectors = [[generator.random() for _ in range(DIMS)] for _ in range(ROWS)]
 prices = [generator.uniform(0, 100) for _ in range(ROWS)]
 mask = [price <= MOST for price in prices]
+budget = [MOST, 60.0, 35.0]
 
 
 def npy(name, descr, shape, payload):
@@ -30,11 +31,14 @@ if len(sys.argv) > 1:
         rows, k = struct.unpack("<2I", file.read(8))
         ids = struct.unpack(f"<{rows * k}i", file.read())
     assert rows == 3 and k == 9
-    print("all pass" if all(mask[i] for i in ids) else "some do not pass")
+    most = budget if len(sys.argv) > 2 else [MOST] * 3
+    assert len(sys.argv) == 2 or not all(mask[i] for i in ids)
+    print("all pass" if all(prices[i] <= most[at // k] for at, i in enumerate(ids)) else "some do not pass")
     sys.exit()
 npy("x.npy", "<f4", (ROWS, DIMS), floats(sum(vectors, [])))
 npy("q.npy", "<f4", (3, DIMS), floats(sum(vectors[:3], [])))
 npy("price.npy", "<f4", (ROWS,), floats(prices))
+npy("budget.npy", "<f4", (3,), floats(budget))
 npy("short.npy", "<f4", (ROWS - 1,), floats(prices[:-1]))
 npy("mask.npy", "|b1", (ROWS,), bytes(mask))
 npy("short_mask.npy", "|b1", (100,), bytes(mask[:100]))
