@@ -63,6 +63,7 @@ typedef struct annudf_artifact_info {
   size_t capture_count;    /**< Of annudf_artifact_capture.                                     */
   size_t arch_count;
   const char *const *archs; /**< Architectures that it holds GPU code for: "sm_90".              */
+  int32_t sees_query; /**< Not 0: a filter whose rows may differ between queries.                */
 } annudf_artifact_info;
 
 ANNUDF_CAPI_EXPORTED const annudf_artifact_info *

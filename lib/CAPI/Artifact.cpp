@@ -39,6 +39,7 @@ annudf_artifact *capi::makeArtifact(Artifact artifact, std::string bytes) {
   info.verified_rules = manifest.verified ? manifest.verified->rules : 0;
   info.verified_by = manifest.verified ? manifest.verified->version.c_str() : "";
   info.missing_values = manifest.missingValues;
+  info.sees_query = manifest.seesQuery;
   info.contract = contractOf(manifest);
   info.payload_count = payloads.size(), info.capture_count = manifest.captures.size();
   info.arch_count = made->archs.size(), info.archs = made->archs.data();

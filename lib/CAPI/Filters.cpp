@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Handles.h"
+#include "SearchArguments.h"
+
+#include "annudf/runtime/engine/FilterCode.h"
 
 #include <limits>
 
@@ -44,6 +46,41 @@ annudf_status annudf_filter_from_bytes(const uint8_t *bytes, int64_t count,
   });
 }
 
+annudf_status annudf_filter_from_bitmap(const uint32_t *words, int64_t queries, int64_t bits,
+                                        annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(words, "words");
+    call.refuseNull(filter, "filter");
+    checkRange("queries", queries, 1, std::numeric_limits<int32_t>::max());
+    const int64_t count = runtime::RowFilter::wordsFor(
+        queries * checkRange("bits", bits, 1, runtime::kMostFilterIds));
+    *filter = new annudf_filter({std::make_shared<const runtime::QueryBitmap>(
+        std::vector<uint32_t>(words, words + count), queries, bits)});
+  });
+}
+
+annudf_status annudf_filter_from_code(const annudf_artifact *artifact,
+                                      const annudf_captures *captures, annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(filter, "filter");
+    *filter = filterOfCode(*artifact, captures);
+  });
+}
+
+/// The filter keeps copies, so the handles may go.
+annudf_filter *capi::filterOfCode(const annudf_artifact &artifact,
+                                  const annudf_captures *captures) {
+  auto code = std::make_shared<const runtime::Metric>(
+      runtime::Metric{artifact.value, artifact.digest, originOf(artifact)});
+  runtime::MetricView view = *code;
+  view.as = ANNUDF_ROLE_FILTER;
+  runtime::checkRole(view);
+  auto bound = std::make_shared<const runtime::BoundCaptures>(captures ? captures->value
+                                                                       : runtime::BoundCaptures());
+  return new annudf_filter({runtime::Predicate::Code{std::move(code), std::move(bound)}});
+}
+
 annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const annudf_filter *b,
                                     annudf_filter **filter) {
   return guard(__func__, [&](Call call) {
@@ -52,15 +89,25 @@ annudf_status annudf_filter_combine(int32_t how, const annudf_filter *a, const a
     if (how == ANNUDF_FILTER_NOT) {
       if (b)
         call.refuse("b is a filter, but how is ANNUDF_FILTER_NOT; give NULL");
-      give(filter, a->value->inverted());
+      if (a->value)
+        return give(filter, a->value->inverted());
+      std::vector<runtime::Predicate::Step> steps = a->steps();
+      steps.emplace_back(runtime::Predicate::Join::Not);
+      *filter = new annudf_filter(std::move(steps));
       return;
     }
     call.refuseNull(b, "b");
     if (how != ANNUDF_FILTER_AND && how != ANNUDF_FILTER_OR)
       call.refuse("how is " + std::to_string(how) + "; use a value of enum annudf_filter_join");
-    const auto join =
-        how == ANNUDF_FILTER_AND ? runtime::RowFilter::both : runtime::RowFilter::either;
-    give(filter, join(*a->value, *b->value));
+    const bool isAnd = how == ANNUDF_FILTER_AND;
+    if (a->value && b->value)
+      return give(filter, (isAnd ? runtime::RowFilter::both
+                                 : runtime::RowFilter::either)(*a->value, *b->value));
+    std::vector<runtime::Predicate::Step> steps = a->steps();
+    for (runtime::Predicate::Step &step : b->steps())
+      steps.push_back(std::move(step));
+    steps.emplace_back(isAnd ? runtime::Predicate::Join::And : runtime::Predicate::Join::Or);
+    *filter = new annudf_filter(std::move(steps));
   });
 }
 

@@ -13,6 +13,7 @@
 #include "Wrap.h"
 #include "annudf-c/annudf.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/engine/Predicate.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
@@ -47,11 +48,22 @@ struct annudf_captures {
   annudf::runtime::BoundCaptures value;
 };
 
+/// Bits of rows, or a predicate.
 struct annudf_filter {
   explicit annudf_filter(annudf::runtime::RowFilter filter)
       : value(std::make_shared<const annudf::runtime::RowFilter>(std::move(filter))),
-        info{sizeof info, value->bits(), value->count()} {}
-  std::shared_ptr<const annudf::runtime::RowFilter> value;
+        info{sizeof info, value->bits(), value->count(), 0, 0} {}
+  explicit annudf_filter(std::vector<annudf::runtime::Predicate::Step> steps)
+      : predicate(std::make_shared<const annudf::runtime::Predicate>(std::move(steps))),
+        info{sizeof info, predicate->bits(), -1, 1, predicate->queries()} {}
+  /// What a predicate joins it by.
+  std::vector<annudf::runtime::Predicate::Step> steps() const {
+    if (value)
+      return {value};
+    return {predicate->steps().begin(), predicate->steps().end()};
+  }
+  std::shared_ptr<const annudf::runtime::RowFilter> value; ///< Null where `predicate` is not.
+  std::shared_ptr<const annudf::runtime::Predicate> predicate;
   annudf_filter_info info;
 };
 

@@ -73,6 +73,10 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
     if (given.family && *given.family)
       call.refuse(std::string("options.family is '") + given.family +
                   "'; a filter with code has no choice of family, so leave it out");
+    if (artifact->value.manifest.seesQuery) {
+      *filter = filterOfCode(*artifact, captures);
+      return;
+    }
     const std::string origin = originOf(*artifact);
     const runtime::BoundCaptures none;
     IndexUse use(call, *index, IndexUse::Kind::Shared);

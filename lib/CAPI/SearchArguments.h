@@ -74,6 +74,9 @@ inline std::string originOf(const annudf_artifact &artifact) {
   return file.empty() ? "artifact " + artifact.digest.substr(0, 12) : file;
 }
 
+/// A filter of code that a search computes for the candidates of each query.
+annudf_filter *filterOfCode(const annudf_artifact &artifact, const annudf_captures *captures);
+
 /// The arguments that all searches share, checked and translated.
 struct Arguments {
   runtime::MatrixView queries;
@@ -109,7 +112,7 @@ struct Arguments {
     queries = placed.view, at = placed.at;
     params.progress = toProgress(given.progress, given.progress_user);
     if (given.filter)
-      params.filter = given.filter->value;
+      params.filter = given.filter->value, params.predicate = given.filter->predicate;
     params.timeStages = given.time_stages != 0;
     params.countPairs = given.skip_pairs == 0;
     params.tellWhy = given.skip_why == 0;
@@ -161,7 +164,7 @@ struct Arguments {
   }
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {
-    if (params.filter)
+    if (params.filter || params.predicate)
       call.refuse("options.filter is set; the call computes every distance, so leave it out");
     if (!params.family.empty())
       call.refuse("options.family is '" + params.family +

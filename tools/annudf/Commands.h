@@ -122,11 +122,14 @@ void addColumnOption(CLI::App *command, std::vector<std::string> &pairs);
 /// Files that `pairs`, NAME=FILE, name are added to those that a command reads.
 void addFiles(const std::vector<std::string> &pairs, std::vector<std::string> &files);
 
-/// The rows that `path` keeps: bits of a .npy, or what a filter's code computes of the index.
+/// Makes searches keep the rows of `path`: bits of a .npy, what a filter's code computes of the
+/// index, or code that each search computes.
 /// \param captures  its values, as readCaptures takes them.
-std::shared_ptr<const runtime::RowFilter>
-loadFilter(const std::string &path, const std::vector<std::string> &captures, bool allowNonFinite,
-           runtime::Backend &backend, const runtime::Index &index, bool onGpu, double *filterMs);
+/// \param queries   of a search.
+void loadFilter(runtime::SearchParams &params, const std::string &path,
+                const std::vector<std::string> &captures, bool allowNonFinite,
+                runtime::Backend &backend, const runtime::Index &index, int64_t queries, bool onGpu,
+                double *filterMs);
 
 /// Ends the process where memory has run out: nothing that needs any is called, and locks
 /// that code without exceptions held stay as they are.

@@ -9,6 +9,7 @@
 #include "Commands.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/engine/Predicate.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstring>
@@ -56,31 +57,36 @@ static runtime::RowFilter filterOf(const runtime::NumericArray &array) {
   return {std::move(words), bits};
 }
 
-std::shared_ptr<const runtime::RowFilter>
-tool::loadFilter(const std::string &path, const std::vector<std::string> &captures,
-                 bool allowNonFinite, runtime::Backend &backend, const runtime::Index &index,
-                 bool onGpu, double *filterMs) {
+void tool::loadFilter(runtime::SearchParams &params, const std::string &path,
+                      const std::vector<std::string> &captures, bool allowNonFinite,
+                      runtime::Backend &backend, const runtime::Index &index, int64_t queries,
+                      bool onGpu, double *filterMs) {
   const auto start = std::chrono::steady_clock::now();
   const auto values = readCaptures(captures, "--filter-capture");
-  std::shared_ptr<const runtime::RowFilter> kept;
   if (path.ends_with(".npy")) {
     if (!values.empty())
       throw Error(ErrorKind::Usage,
                   "--filter-capture " + captures.front() + ": " + path +
                       " is a filter of bits, which has no captures; leave it out");
-    kept = std::make_shared<runtime::RowFilter>(filterOf(runtime::readCapture(path)));
+    params.filter = std::make_shared<runtime::RowFilter>(filterOf(runtime::readCapture(path)));
   } else {
     double compileMs = 0;
-    const runtime::Metric filter = loadMetric(path, onGpu, &compileMs);
+    auto filter = std::make_shared<const runtime::Metric>(loadMetric(path, onGpu, &compileMs));
     // A metric is told before its captures are.
-    runtime::MetricView view = filter;
+    runtime::MetricView view = *filter;
     view.as = ANNUDF_ROLE_FILTER;
     checkRole(view);
-    const auto bound =
-        bind(filter, {index.dims(), index.rowExtent(), 1}, index, values, allowNonFinite);
-    kept = std::make_shared<runtime::RowFilter>(
-        runtime::keptRows(backend, index, filter, bound, 0, progressBar(true)));
+    const bool seesQuery = filter->artifact.manifest.seesQuery;
+    auto bound = bind(*filter, {index.dims(), index.rowExtent(), seesQuery ? queries : 1}, index,
+                      values, allowNonFinite);
+    if (seesQuery)
+      params.predicate = std::make_shared<const runtime::Predicate>(
+          std::vector<runtime::Predicate::Step>{runtime::Predicate::Code{
+              std::move(filter),
+              std::make_shared<const runtime::BoundCaptures>(std::move(bound))}});
+    else
+      params.filter = std::make_shared<runtime::RowFilter>(
+          runtime::keptRows(backend, index, *filter, bound, 0, progressBar(true)));
   }
   *filterMs = msSince(start);
-  return kept;
 }

@@ -105,7 +105,9 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
                         const runtime::BoundCaptures &captures, const runtime::Matrix &queries,
                         const SearchArguments &arguments, Results &results,
                         runtime::SearchStats &total) {
-  const int64_t step = engine.batch(queries.rows, kBatch);
+  // A predicate may have values for all queries, as captures may.
+  const int64_t step =
+      arguments.params.predicate ? queries.rows : engine.batch(queries.rows, kBatch);
   double ms = 0;
   total.scored = total.nanDistances = 0; // Pairs are those of one search of all queries.
   for (int64_t first = 0; first < queries.rows; first += step) {
@@ -130,6 +132,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
       print(stderr, "annudf: warning: " + stats.fault + "\n");
     }
     ms += stats.searchMs;
+    total.passingShare = stats.passingShare;
     total.family = stats.family, total.why = stats.why, total.slow = stats.slow;
     total.workspaceBytes = std::max(total.workspaceBytes, stats.workspaceBytes);
   }
@@ -151,6 +154,9 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
     std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
                 static_cast<long long>(arguments.params.filter->count()),
                 static_cast<long long>(arguments.params.filter->bits()));
+  if (arguments.params.predicate)
+    std::printf("filter   %.1f ms, %.3g %% of the scanned rows pass\n", filterMs,
+                total.passingShare * 100);
   std::printf("kernels  %s (%s%s%s)\n", total.family.c_str(), total.why.c_str(),
               total.slow.empty() ? "" : "; ", total.slow.c_str());
   if (total.workspaceBytes > 0)
@@ -204,9 +210,9 @@ static void runSearch(SearchArguments arguments) {
     runtime::checkOwnRows(captures, index.size());
   double filterMs = 0;
   if (!arguments.filter.empty())
-    arguments.params.filter =
-        loadFilter(arguments.filter, arguments.filterCaptures, arguments.metric.allowNonFinite,
-                   *engine.backend, index, arguments.metric.device == "cuda", &filterMs);
+    loadFilter(arguments.params, arguments.filter, arguments.filterCaptures,
+               arguments.metric.allowNonFinite, *engine.backend, index, queries.rows,
+               arguments.metric.device == "cuda", &filterMs);
   Truth truth;
   if (!arguments.truth.empty())
     truth = readTruth(arguments.truth, queries.rows, arguments.k);

@@ -19,8 +19,8 @@
 namespace annudf {
 inline namespace v0 {
 
-/// A bit for every id of an index, set where a search may find the row. It never changes; copies
-/// are the same filter. A default one lets every row pass.
+/// A bit for every id of an index, set where a search may find the row; or what each query may
+/// find. It never changes; copies are the same filter. A default one lets every row pass.
 class filter {
 public:
   filter() = default;
@@ -48,7 +48,20 @@ public:
     return filter(made);
   }
 
-  /// Rows that pass both. \throws error for filters of different sizes.
+  /// A bit for every query and id, as cuVS has a bitmap: query q may find id i if bit q * bits + i
+  /// is set. \param queries  as many as a search with the filter has.
+  static filter from_bitmap(std::span<const std::uint32_t> words, std::int64_t queries,
+                            std::int64_t bits) {
+    if (queries > 0 && bits > std::int64_t(words.size()) * 32 / queries)
+      throw error(errc::usage, "words has " + std::to_string(words.size()) + " entries for " +
+                                   std::to_string(queries) + " x " + std::to_string(bits) +
+                                   " bits; give one for each 32 bits");
+    annudf_filter *made = nullptr;
+    detail::check(annudf_filter_from_bitmap(words.data(), queries, bits, &made));
+    return filter(made);
+  }
+
+  /// Rows that pass both. \throws error for filters of different numbers of bits or queries.
   friend filter operator&(const filter &a, const filter &b) {
     return joined(ANNUDF_FILTER_AND, a, b);
   }
@@ -58,8 +71,11 @@ public:
   }
   /// Rows that do not pass this one.
   filter operator~() const { return joined(ANNUDF_FILTER_NOT, *this, {}); }
-  std::int64_t bits() const noexcept { return *this ? info().bits : 0; }   ///< Ids it speaks of.
-  std::int64_t count() const noexcept { return *this ? info().count : 0; } ///< Ids that pass.
+  std::int64_t bits() const noexcept { return *this ? info().bits : 0; } ///< Ids it speaks of.
+  /// Ids that pass; -1 if each query has its own.
+  std::int64_t count() const noexcept { return *this ? info().count : 0; }
+  /// Whether searches compute it for each query.
+  bool sees_query() const noexcept { return *this && info().sees_query != 0; }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   const annudf_filter *c() const noexcept { return handle_.get(); }
 

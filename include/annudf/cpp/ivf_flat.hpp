@@ -436,7 +436,7 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
 }
 
 /// The rows that a filter of code keeps, as the index is now. If the index was extended since, the
-/// result may lack ids: a search says so.
+/// result may lack ids: a search says so. A filter that sees the query is computed by each search.
 /// \param bits  of the filter, to be joined with others; 0: as many as the index has ids.
 inline annudf::v0::filter filter(const index &in, const code_filter &code, std::int64_t bits = 0,
                                  const search_params &params = {}) {

@@ -382,8 +382,8 @@ inline bound_metric::bound_metric(const std::string &builtin)
     : bound_metric(metric::builtin(builtin)) {}
 inline bound_metric::bound_metric(const char *builtin) : bound_metric(std::string(builtin)) {}
 
-/// A filter of code: which rows are kept, computed from their ids, lists and captures. With values
-/// for its captures by bind(). ivf_flat::filter makes bits of it.
+/// A filter of code: which rows are kept, computed from ids, lists, queries and captures. With
+/// values for its captures by bind(). ivf_flat::filter makes a filter of a search of it.
 class code_filter : public detail::code {
 public:
   /// Compiles a lambda as for a metric; it gives whether a row is kept.

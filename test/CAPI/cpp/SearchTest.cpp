@@ -379,6 +379,31 @@ TEST_F(CppSearch, FiltersOfCode) {
   EXPECT_EQ(error_of([&] { (void)ivf_flat::filter(index, wrong); }).substr(0, 2), "2 ");
 }
 
+TEST_F(CppSearch, FiltersThatSeeTheQuery) {
+  std::vector<float> price(100);
+  std::iota(price.begin(), price.end(), 0.0f);
+  const auto visible =
+      annudf::code_filter("visible", [price = annudf::capture<float>("price", annudf::row),
+                                      most = annudf::capture<float>("most", annudf::query)](
+                                         auto ctx) { return price[ctx.row] <= most[ctx.query]; });
+  const std::vector<float> most = {30};
+  const annudf::filter code =
+      ivf_flat::filter(index, visible.bind({{"price", price}, {"most", most}}));
+  EXPECT_TRUE(code.sees_query());
+  EXPECT_EQ(code.bits(), 0);
+  EXPECT_EQ(code.count(), -1);
+  EXPECT_EQ(ivf_flat::search(index, query, 1, {.metric = metric, .filter = code}).neighbors(0, 0),
+            30);
+  const std::array<std::uint32_t, 4> words = {0x0000FFFF, 0, 0, 0};
+  const annudf::filter map = annudf::filter::from_bitmap(words, 1, 100);
+  EXPECT_EQ(map.bits(), 100);
+  EXPECT_EQ(
+      ivf_flat::search(index, query, 1, {.metric = metric, .filter = map & code}).neighbors(0, 0),
+      15);
+  EXPECT_EQ(error_of([&] { (void)annudf::filter::from_bitmap(words, 2, 100); }),
+            usage("words has 4 entries for 2 x 100 bits; give one for each 32 bits"));
+}
+
 TEST_F(CppSearch, EveryElementType) {
   const auto found_of = [&](const annudf::vectors &base, const annudf::bound_metric &by) {
     EXPECT_EQ(ivf_flat::build({.n_lists = 2}, base).element(), base.element());

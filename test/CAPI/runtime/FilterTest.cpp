@@ -201,4 +201,137 @@ TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
             "ok");
 }
 
+/// Filters that see the query, and an index of 64 rows whose tenants they read.
+class CApiPredicate : public testing::Test {
+protected:
+  void SetUp() override {
+    openCpu(2, &backend);
+    if (!backend)
+      return;
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 4, nullptr, &index, nullptr)), "ok");
+    toHandle(sameTenant(readBitcode("same_tenant")), &tenant);
+    load("l2", &l2);
+  }
+  /// Rows 0, 2, 4, ... are of tenant 0, the others of tenant 1.
+  void bindTo(std::vector<int32_t> mine, annudf_captures **captures) {
+    std::vector<int32_t> tenants(kRows);
+    for (int64_t row = 0; row < kRows; ++row)
+      tenants[size_t(row)] = int32_t(row % 2);
+    const auto value = [](const char *name, const std::vector<int32_t> &values, int64_t *count) {
+      *count = int64_t(values.size());
+      annudf_capture_value made = {};
+      made.size = sizeof made, made.name = name, made.dtype = "i32", made.rank = 1;
+      made.shape = count, made.data = values.data(), made.bytes = values.size() * 4;
+      return made;
+    };
+    int64_t ofRows = 0, ofQueries = 0;
+    const std::array<annudf_capture_value, 2> values = {value("tenant", tenants, &ofRows),
+                                                        value("mine", mine, &ofQueries)};
+    const annudf_extents extents = {sizeof extents, 5, kRows, ofQueries};
+    ASSERT_EQ(outcome(annudf_captures_bind(tenant, &extents, values.data(), 2, nullptr, captures)),
+              "ok");
+  }
+  annudf_status search(const annudf_filter *filter, Found &found) {
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options, options.filter = filter;
+    return annudf_ivf_flat_search(backend, index, l2, nullptr, &asked, 5, 4, &options,
+                                  found.ids.data(), found.distances.data(), nullptr);
+  }
+  static constexpr int64_t kRows = 64;
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, 5, 1),
+                           queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 2, 5, 2);
+  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  OwnedBackend backend;
+  OwnedIndex index;
+  OwnedArtifact tenant, l2;
+};
+
+/// Query 0 sees the even rows, query 1 the odd ones, of which `passes` says more.
+template <class Passes>
+void checkTenants(const reference::Vectors &base, const reference::Vectors &queries,
+                  const Found &found, Passes passes) {
+  const TestMetric &test = testMetric("l2");
+  for (int64_t q = 0; q < 2; ++q) {
+    std::vector<int64_t> passing;
+    for (int64_t row = 0; row < base.rows; ++row)
+      if (passes(q, row))
+        passing.push_back(row);
+    EXPECT_EQ("", reference::check(base, passing, queries.row(q), 5, test.order, test.distance,
+                                   &found.ids[size_t(q * 5)], &found.distances[size_t(q * 5)]));
+  }
+}
+
+TEST_F(CApiPredicate, KeepsItsCodeCapturesAndBits) {
+  EXPECT_EQ(annudf_artifact_get(tenant)->sees_query, 1);
+  EXPECT_EQ(annudf_artifact_get(l2)->sees_query, 0);
+  OwnedFilter code, map, some, both, rest;
+  {
+    OwnedCaptures captures;
+    bindTo({0, 1}, &captures);
+    ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, tenant, captures, 0, nullptr, &code)),
+              "ok");
+    std::vector<uint32_t> words = {0xFFFF0000u, 0, 0, 0x0000FFFFu}; // 16 to 31; 32 to 47.
+    ASSERT_EQ(outcome(annudf_filter_from_bitmap(words.data(), 2, kRows, &map)), "ok");
+    const std::array<uint32_t, 2> few = {0x00FFFFFFu, 0xFFFFFFFFu};
+    ASSERT_EQ(outcome(annudf_filter_from_bitset(few.data(), kRows, &some)), "ok");
+  }
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, code, some, &both)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_NOT, map, nullptr, &rest)), "ok");
+  const auto isOf = [](const annudf_filter *filter, int64_t bits, int64_t queries) {
+    const annudf_filter_info *info = annudf_filter_get(filter);
+    EXPECT_EQ(info->bits, bits);
+    EXPECT_EQ(info->count, -1);
+    EXPECT_EQ(info->sees_query, 1);
+    EXPECT_EQ(info->queries, queries);
+  };
+  isOf(code, 0, 2), isOf(map, kRows, 2), isOf(both, kRows, 2), isOf(rest, kRows, 2);
+  EXPECT_EQ(annudf_filter_get(some)->sees_query, 0);
+  (void)&tenant; // Destroys it: the filters have what they need.
+  const auto mine = [](int64_t q, int64_t row) { return row % 2 == q; };
+  const auto bit = [](int64_t q, int64_t row) { return row / 16 == q + 1; };
+  Found found = foundFor(queries, 5);
+  ASSERT_EQ(outcome(search(code, found)), "ok");
+  checkTenants(base, queries, found, mine);
+  ASSERT_EQ(outcome(search(both, found)), "ok");
+  checkTenants(base, queries, found,
+               [&](int64_t q, int64_t row) { return mine(q, row) && (row < 24 || row >= 32); });
+  ASSERT_EQ(outcome(search(map, found)), "ok");
+  checkTenants(base, queries, found, bit);
+  ASSERT_EQ(outcome(search(rest, found)), "ok");
+  checkTenants(base, queries, found, [&](int64_t q, int64_t row) { return !bit(q, row); });
+}
+
+TEST_F(CApiPredicate, RefusesWhatDoesNotFit) {
+  OwnedFilter out, code, three;
+  const std::vector<uint32_t> words(6, 1);
+  EXPECT_EQ(annudf_filter_from_bitmap(words.data(), 0, kRows, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "queries is 0, it must be an integer from 1 to 2147483647");
+  EXPECT_EQ(annudf_filter_from_bitmap(words.data(), 1, 0, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "bits is 0, it must be an integer from 1 to 34359738368");
+  EXPECT_EQ(annudf_filter_from_bitmap(nullptr, 1, 1, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_from_bitmap(words.data(), 1, 1, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_from_code(nullptr, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_filter_from_code(l2, nullptr, &out), ANNUDF_INPUT);
+  EXPECT_EQ((annudf_filter *)out, nullptr);
+  ASSERT_EQ(outcome(annudf_filter_from_bitmap(words.data(), 3, kRows, &three)), "ok");
+  OwnedCaptures captures;
+  bindTo({0, 1}, &captures);
+  ASSERT_EQ(outcome(annudf_filter_from_code(tenant, captures, &code)), "ok");
+  EXPECT_EQ(annudf_filter_combine(ANNUDF_FILTER_OR, code, three, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(),
+               "filters of 2 and 3 queries cannot be joined; make them for the same search");
+  Found found = foundFor(queries, 5);
+  EXPECT_EQ(search(three, found), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "the bitmap is for 3 queries, this search has 2; give a row of "
+                                    "bits for each query");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.filter = code;
+  std::vector<float> distances(size_t(2 * kRows));
+  EXPECT_EQ(annudf_ivf_flat_distances(backend, index, l2, nullptr, &asked, &options,
+                                      distances.data(), nullptr),
+            ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_distances: options.filter is set; the call "
+                                    "computes every distance, so leave it out");
+}
+
 } // namespace
