@@ -80,8 +80,8 @@ struct MetricDescriptor {
   std::vector<CaptureInfo> captures;
   std::vector<annudf_accumulator> fields; ///< A STRUCT's, in order; else none.
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
-  std::optional<PackedSum> packed;          ///< Where it is proved.
-  std::optional<QuadraticForm> form;        ///< Where it is proved.
+  std::optional<PackedSum> packed;   ///< Where it is proved.
+  std::optional<QuadraticForm> form; ///< Where it is proved.
   /// Whether the number of a row is proved to be nothing but the index of captures with an entry a
   /// row; false without such captures.
   bool rowOnlyIndexes = false;

@@ -47,13 +47,13 @@ struct annudf_cpu_scan {
   /** What hooks get as row, of each: the ids, or where captures are in another order the places of
    * the rows there. */
   const int64_t *numbers;
-  int64_t size;          /**< Rows that exist, at least 1; or 0, as above. */
+  int64_t size; /**< Rows that exist, at least 1; or 0, as above. */
   /** Of each group, bit r: row r may be found. Null: all may. */
   const uint32_t *pass;
   /** Word g * queries + q: the same of group g for query q alone. Null: no query has its own. */
   const uint32_t *queryPass;
   int32_t *chosen; /**< With `queryPass`: memory for the number of each query. */
-  int32_t words; /**< 32-bit words of a row. */
+  int32_t words;   /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;
   int32_t queries;                 /**< Queries of this call. */

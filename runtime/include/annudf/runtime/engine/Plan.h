@@ -94,7 +94,7 @@ struct Workload {
   bool passByQuery = false;   ///< Whether other rows pass for other queries.
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   bool withinRadius = false; ///< The rows within a radius are wanted; k is a guess at their number.
-  std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
+  std::string family = {};   ///< The only one that may run it; "": any. A plan outlives its params.
 
   /// The share of groups of so many rows with a row that passes; as if rows passed at random, which
   /// is where fewest are left out.

@@ -181,7 +181,7 @@ protected:
   int64_t largestId_ = -1;
   bool missing_ = false;
   bool listsAreNumbered_ = true; ///< Else all rows are one list to hooks.
-  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
+  std::vector<List> lists_;      ///< Empty ones while they are elsewhere.
   std::vector<Column> columns_;
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
   uint64_t columnsNumber_ = 0;
