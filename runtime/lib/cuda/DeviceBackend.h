@@ -97,6 +97,10 @@ public:
     SearchStats local;
     SearchStats &report = stats ? *stats : local;
     report = {};
+    if (metric.artifact.manifest.seesQuery) {
+      (void)scans_.get(metric, elements.rows, kFilterWords, report);
+      return;
+    }
     const auto fit = familiesFor(metric.artifact, context_->sm(), elements);
     std::vector<SearchStats> costs(fit.size());
     const auto start = std::chrono::steady_clock::now();

@@ -48,9 +48,13 @@ private:
     work.bodyBytes = bodyBytesOf(metric.artifact, sm);
     work.fusedAhead = isFusedAhead(metric.artifact, sm);
     work.everyDistance = wanted.every();
+<<<<<<< ours
     if (predicate)
       work.pass = predicate->passingShare, work.passByQuery = true;
     work.withinRadius = wanted.radius.has_value();
+=======
+    work.passByQuery = predicate != nullptr;
+>>>>>>> theirs
     // With less than one query a row of the largest lists, each pair reads its list for itself.
     if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
@@ -166,14 +170,11 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
     throw Error(ErrorKind::Usage,
                 "every distance to " + std::to_string(wanted.columns) +
                     " rows: the CUDA backend takes fewer than 4294967296; split the rows");
-  if (params.predicate)
-    throw Error(ErrorKind::Usage, "filter: it sees the query, which the CUDA backend cannot filter "
-                                  "by; search on the CPU, or filter by rows alone");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
   const BoundCaptures &captures = ofStore.get();
   auto there = captures_.get(captures);
-  auto predicate = predicateOf(params, index, queries, {scans_, captures_, filters_}, stats);
+  auto predicate = predicateOf(params, index, {scans_, captures_, filters_}, stats);
   auto filter = predicate ? nullptr : filters_.get(params.filter.get());
   auto given = uploadLists(params.candidates, queries.rows);
   checkFits(*copy, *context_);

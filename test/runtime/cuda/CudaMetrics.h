@@ -9,7 +9,6 @@
 #ifndef ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
 #define ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
 
-#include "runtime/TenantFilter.h"
 #include "runtime/cpu/TestMetrics.h"
 
 #include <cstdlib>
@@ -54,7 +53,7 @@ inline runtime::Metric unfusedMetric(const TestMetric &metric) {
   return unfusedMetric(metric, metric.name);
 }
 
-/// A filter, of filters.cu: evenRows or ownTenant.
+/// A filter, of filters.cu: evenRows or sameTenant.
 inline runtime::Metric cudaFilter(Artifact filter) {
   filter.payloads.clear();
   filter.payloads.push_back(

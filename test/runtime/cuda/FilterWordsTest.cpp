@@ -211,14 +211,19 @@ TEST(CudaFilterWords, OfATileAreTurnedToItsLanes) {
 
 /// Needs no GPU.
 TEST(CudaFilterWords, CodeLinksForEveryArchitecture) {
-  for (const runtime::Metric &filter : {cudaFilter(evenRows("")), cudaFilter(ownTenant(""))})
+  for (const runtime::Metric &filter : {cudaFilter(evenRows("")), cudaFilter(sameTenant(""))})
     for (const int sm : {75, 80, 86, 89, 90, 100, 120})
-      EXPECT_EQ(
-          runtime::cuda::linkScanKernel(
-              filter.artifact, {ANNUDF_ELEMENT_F32,
-                                sm,
-                                {runtime::cuda::ScanSource::Predicate, "annudf_filter_words"}})
-              .substr(1, 3),
-          "ELF")
+      EXPECT_EQ(runtime::cuda::linkScanKernel(filter.artifact,
+                                              {ANNUDF_ELEMENT_F32, sm, runtime::cuda::kFilterWords})
+                    .substr(1, 3),
+                "ELF")
           << filter.artifact.manifest.name << " for sm_" << sm;
+}
+
+/// What sees the query is no scan.
+TEST(CudaFilterWords, AreAllThatIsLinkedAhead) {
+  const auto entries =
+      runtime::cuda::entriesFor(cudaFilter(sameTenant("")).artifact, 90, ANNUDF_ELEMENT_F32);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_STREQ(entries[0].kernel, "annudf_filter_words");
 }

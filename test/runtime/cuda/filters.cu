@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As udfs.cu: LTO-IR of the filter of runtime/TenantFilter.h, and of evenRows of
-// runtime/cpu/TestMetrics.h.
+// As udfs.cu: LTO-IR of the filters of runtime/cpu/TestMetrics.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +16,13 @@
 
 #define HOOK extern "C" __device__ __forceinline__ __attribute__((used))
 
-#ifdef ANNUDF_FILTER_own_tenant
+#ifdef ANNUDF_FILTER_same_tenant
 HOOK int32_t annudf1_filter_keep(int32_t, int64_t row, int32_t query, int32_t,
                                  const uint64_t *slots) {
   return reinterpret_cast<const int32_t *>(slots[0])[row] ==
          reinterpret_cast<const int32_t *>(slots[1])[query];
 }
-HOOK uint64_t annudf1_filter_contract(void) { return ANNUDF_TEST_CONTRACT_own_tenant; }
+HOOK uint64_t annudf1_filter_contract(void) { return ANNUDF_TEST_CONTRACT_same_tenant; }
 #else
 HOOK int32_t annudf1_filter_keep(int32_t, int64_t row, int32_t, int32_t, const uint64_t *) {
   return row % 2 == 0;

@@ -460,6 +460,8 @@ std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
 
 std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
                                   std::optional<ScanElements> elements) {
+  if (metric.manifest.seesQuery)
+    return {kFilterWords};
   std::vector<ScanEntry> all;
   for (const CudaFamily *family : familiesFor(metric, sm, elements))
     for (const ScanEntry &entry : family->entries())

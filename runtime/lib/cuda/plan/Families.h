@@ -83,6 +83,9 @@ struct ScanEntry {
   const char *kernel;
 };
 
+/// That of filters that see the query.
+inline constexpr ScanEntry kFilterWords = {ScanSource::Predicate, "annudf_filter_words"};
+
 /// How a batch's (query, list) pairs are sorted into tiles: some queries and a part of a list that
 /// all of them probe.
 struct Tiling {
@@ -185,7 +188,7 @@ Reason whyNoBounds(const Workload &work, const Manifest &manifest);
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
                                             std::optional<ScanElements> elements = std::nullopt);
 
-/// The kernels of these, each once.
+/// The kernels of these, each once; kFilterWords alone of a filter that sees the query.
 std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
                                   std::optional<ScanElements> elements = std::nullopt);
 

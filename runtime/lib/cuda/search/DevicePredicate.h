@@ -36,8 +36,6 @@ struct DevicePredicate {
   };
   std::vector<Step> steps; ///< In postfix order.
   uint64_t depth = 0;      ///< Most results at once.
-  /// The share of pairs of a query and a row that pass, at most; code counts as if all passed.
-  double passingShare = 1;
 };
 
 /// What a backend has for it.
@@ -49,10 +47,9 @@ struct PredicateParts {
 
 /// Rows of `params.predicate` and `params.filter`; null where there is no predicate. Links code
 /// that is not there, and adds what that cost to `stats`.
-/// \throws Error(Usage or Input) for a filter that is not of this search: bits for fewer ids, of
-/// another number of queries, captures that were bound for something else.
+/// \pre checkPredicate() has looked at it.
 std::shared_ptr<const DevicePredicate> predicateOf(const SearchParams &params,
-                                                   const RowStore &index, const MatrixView &queries,
+                                                   const RowStore &index,
                                                    const PredicateParts &parts, SearchStats &stats);
 
 } // namespace annudf::runtime::cuda
