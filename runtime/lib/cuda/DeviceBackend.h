@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "cuda/build/CandidateStore.h"
 #include "cuda/build/IndexBuilder.h"
 #include "cuda/driver/CallerMemory.h"
 #include "cuda/resident/DeviceCaptures.h"
@@ -69,6 +70,11 @@ public:
   int64_t remove(Index &index, std::span<const int64_t> ids, const Progress &progress) override;
   void mergeParts(const PartialResults &from, int64_t k, int64_t *ids, float *distances,
                   void *stream) override;
+  void refine(const MatrixView &rows, const RowsPlace &rowsAt, const CandidateRows &candidates,
+              const RowsPlace &candidatesAt, const MetricView &metric,
+              const BoundCaptures &captures, const MatrixView &queries, const RowsPlace &queriesAt,
+              int64_t k, const SearchParams &params, int64_t *ids, float *distances,
+              SearchStats *stats) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -175,6 +181,7 @@ private:
   DeviceCopies copies_;
   PinnedPieces pieces_{context_};
   IndexBuilder builder_{context_};
+  const std::shared_ptr<CandidateMemory> candidates_ = std::make_shared<CandidateMemory>(context_);
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 

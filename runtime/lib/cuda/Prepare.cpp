@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace annudf::runtime::cuda {
@@ -28,7 +29,10 @@ public:
         elements(index.element(), queries.element), machine(backend.machine()),
         total(static_cast<uint64_t>(queries.rows)) {}
 
-  ExecutionPlan plan() { return makePlan(kernelFamilies(), workload(), machine, *this); }
+  ExecutionPlan plan() {
+    return makePlan(isInGroups() ? kernelFamilies() : candidateFamilies(), workload(), machine,
+                    *this);
+  }
   /// Those of a plan, linked if they are not there.
   FamilyKernels kernelsOf(const ExecutionPlan &plan) {
     return loaded && loaded->family == plan.family
@@ -39,6 +43,7 @@ public:
   std::shared_ptr<const BoundRows> bound;
 
 private:
+  bool isInGroups() const { return copy.args().layout == ANNUDF_ROWS_IN_GROUPS; }
   Workload workload() const {
     const Manifest &manifest = metric.artifact.manifest;
     const int sm = backend.context_->sm();
@@ -48,13 +53,8 @@ private:
     work.bodyBytes = bodyBytesOf(metric.artifact, sm);
     work.fusedAhead = isFusedAhead(metric.artifact, sm);
     work.everyDistance = wanted.every();
-<<<<<<< ours
-    if (predicate)
-      work.pass = predicate->passingShare, work.passByQuery = true;
-    work.withinRadius = wanted.radius.has_value();
-=======
     work.passByQuery = predicate != nullptr;
->>>>>>> theirs
+    work.withinRadius = wanted.radius.has_value();
     // With less than one query a row of the largest lists, each pair reads its list for itself.
     if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
@@ -106,7 +106,8 @@ private:
   Instead insteadOf(const KernelFamily &of, const Workload &work) override {
     const auto &family = static_cast<const CudaFamily &>(of);
     loaded = backend.scans_.loaded(family, metric, elements);
-    if (loaded || !params.family.empty() || params.waitForLinks || params.timeStages)
+    if (loaded || !isInGroups() || !params.family.empty() || params.waitForLinks ||
+        params.timeStages)
       return {};
     Workload all = ofAll(work);
     if (!bound) // Rows in half precision are not made for a search that would rather not wait.
@@ -172,6 +173,9 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
                     " rows: the CUDA backend takes fewer than 4294967296; split the rows");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
+  if (copy->args().layout == ANNUDF_ROWS_IN_GROUPS && index.nLists() > 1 &&
+      index.listNumber(1) == 0)
+    throw std::logic_error("lists of candidates on the host are searched there");
   const BoundCaptures &captures = ofStore.get();
   auto there = captures_.get(captures);
   auto predicate = predicateOf(params, index, {scans_, captures_, filters_}, stats);

@@ -285,5 +285,9 @@ template <class T> T atomicAnd(T *at, std::type_identity_t<T> value) {
 template <class T> T atomicOr(T *at, std::type_identity_t<T> value) {
   return annudf::test::changed(at, [value](T before) { return before | value; });
 }
+template <class T>
+T atomicCAS(T *at, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+  return annudf::test::changed(at, [=](T before) { return before == expected ? value : before; });
+}
 
 #endif // ANNUDF_TEST_RUNTIME_CUDA_HOSTCUDA_H

@@ -21,6 +21,7 @@
 #include "cuda/driver/Driver.h"
 #include "cuda/link/Linker.h"
 #include "cuda/plan/Families.h"
+#include "kernels/cuda/build/BuildArgs.h"
 #include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 #include "runtime/MergeTesting.h"
@@ -301,6 +302,35 @@ TEST_F(CudaSanitized, WithinARadius) {
   const BoundCaptures captures = bind(metric, 8);
   const RadiusSearch search{*backend, index, metric, captures, view(queries), {}};
   checkRadii(search, EveryNeighbour(search));
+}
+
+/// Rows of whole chunks are read where they are, others from copies; many columns are sorted by the
+/// host.
+TEST_F(CudaSanitized, Candidates) {
+  const Metric metric = metricFor("tiles");
+  for (const int32_t dims : {8, 36, 37}) {
+    const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, dims, 13),
+               queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 5, dims, 14);
+    for (const int64_t columns : {40, 700, ANNUDF_BUILD_CANDIDATES + 1}) {
+      std::vector<int64_t> candidates(size_t(5 * columns));
+      for (size_t i = 0; i < candidates.size(); ++i)
+        candidates[i] = int64_t(i * 7 % 301) - 1;
+      std::vector<int64_t> ids(50);
+      std::vector<float> distances(50);
+      backend->refine(view(base), {}, {candidates.data(), 5, columns}, {}, metric,
+                      bind(metric, dims), view(queries), {}, 10, {}, ids.data(), distances.data());
+      for (int64_t q = 0; q < 5; ++q) {
+        std::set<int64_t> own(candidates.begin() + q * columns,
+                              candidates.begin() + (q + 1) * columns);
+        own.erase(-1);
+        EXPECT_EQ(reference::check(base, {own.begin(), own.end()}, queries.row(q), 10,
+                                   ANNUDF_ORDER_MIN, testMetric("l2").distance,
+                                   &ids[size_t(q * 10)], &distances[size_t(q * 10)], 1e-4),
+                  "")
+            << dims << " dims, " << columns << " columns, query " << q;
+      }
+    }
+  }
 }
 
 TEST_F(CudaSanitized, BuildsExtendsAndRemoves) {

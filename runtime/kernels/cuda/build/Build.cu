@@ -17,6 +17,7 @@
 #include "BuildLists.cuh"
 #include "BuildMeans.cuh"
 #include "BuildSort.cuh"
+#include "CandidateLists.cuh"
 #include "RemoveLists.cuh"
 
 namespace {

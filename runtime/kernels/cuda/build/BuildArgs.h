@@ -22,4 +22,9 @@
 /// Dimensions of a block of BuildMeans.cuh.
 #define ANNUDF_BUILD_MEAN_DIMS 128
 
+/// Most candidates of a query that a block finds the repeated ones of, and its threads.
+#define ANNUDF_BUILD_CANDIDATES 4096
+#define ANNUDF_BUILD_FEW_CANDIDATES 512
+#define ANNUDF_BUILD_CANDIDATE_THREADS 128
+
 #endif // ANNUDF_KERNELS_CUDA_BUILD_BUILDARGS_H

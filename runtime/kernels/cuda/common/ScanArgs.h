@@ -38,6 +38,12 @@
 /// which all but one are on their way.
 #define ANNUDF_RING_BATCH 4
 #define ANNUDF_RING_BATCHES 3
+/// Places between two chunks of a row in a batch of Candidates.cuh, so that no two of the rows that
+/// a warp writes at once share banks; and what its block has in shared memory.
+#define ANNUDF_CANDIDATE_STRIDE 34
+#define ANNUDF_CANDIDATE_BYTES                                                                     \
+  (ANNUDF_SCAN_THREADS / 32 * 16 * ANNUDF_CANDIDATE_STRIDE * ANNUDF_RING_BATCH *                   \
+   ANNUDF_RING_BATCHES)
 #define ANNUDF_RING_BYTES (ANNUDF_SCAN_THREADS * 16 * ANNUDF_RING_BATCH * ANNUDF_RING_BATCHES)
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
@@ -88,6 +94,11 @@
 /// Order-preserving key of "no row here": padding, NaN. Sorts after every distance.
 #define ANNUDF_KEY_NONE 0xFFFFFFFFu
 
+/// How the rows of an index lie.
+#define ANNUDF_ROWS_IN_GROUPS 0
+#define ANNUDF_ROWS_BY_ID 1   ///< The chunks of the row with id i from i * chunks on.
+#define ANNUDF_ROWS_BY_SLOT 2 ///< The same by the place of its id.
+
 /// The lists on the device. Rows are stored as chunks of 16 bytes: chunk c of row r
 /// of group g is uint4 number (g * chunks + c) * 32 + r, so that a warp, one lane a
 /// row, reads 512 consecutive bytes.
@@ -99,6 +110,7 @@ struct annudf_device_index {
   uint64_t centers;   ///< const float *, L * centerStride, zero-padded; 0: lists are not ranked.
   uint64_t norms;     ///< const float *, L: |center|; 0: as centers.
   uint32_t nLists, chunks, dims, centerStride;
+  uint32_t layout; ///< ANNUDF_ROWS_*; all but the scan of candidates read rows in groups.
 };
 
 /// Buffers of one batch. Keys are order-preserving: smaller is better, whatever the

@@ -15,8 +15,9 @@
 // Every row's key goes to the workspace and every group's best key beside it; the
 // selection (Search.cu) is exact from these two alone.
 //
-// With ANNUDF_PARTS it is the kernel of metrics that have combine, a fragment by itself. A link
-// keeps the one kernel that its search runs (Linker.cpp).
+// With ANNUDF_PARTS it is the kernel of metrics that have combine, with ANNUDF_CANDIDATES that of
+// rows that lie anywhere, each a fragment by itself. A link keeps the one kernel that its search
+// runs (Linker.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,8 @@
 
 #ifdef ANNUDF_PARTS
 #include "Parts.cuh"
+#elif defined(ANNUDF_CANDIDATES)
+#include "Candidates.cuh"
 #else
 #ifndef ANNUDF_TEMPLATE // Tiles are linked as a whole.
 #include "Tiles.cuh"
@@ -77,4 +80,4 @@ annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
   scanPair(args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair);
 }
 
-#endif // ANNUDF_PARTS
+#endif // ANNUDF_PARTS, ANNUDF_CANDIDATES

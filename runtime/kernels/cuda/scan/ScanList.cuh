@@ -26,6 +26,13 @@ constexpr bool kCompact = true;
 constexpr bool kCompact = false;
 #endif
 
+// From a chunk of a row to its next.
+#ifdef ANNUDF_CANDIDATES
+constexpr int kChunkStride = 1;
+#else
+constexpr int kChunkStride = 32;
+#endif
+
 namespace {
 
 extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
@@ -91,6 +98,7 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
 struct Block {
   int element, compute, perWord; ///< The rows'; perWord elements.
   int dims, list;
+  int at;         ///< The list's place in the index.
   int fullChunks; ///< Every coordinate of these exists.
   const uint64_t *slots;
 };
@@ -98,8 +106,13 @@ struct Block {
 __device__ __forceinline__ Block blockOf(const annudf_scan_args &args, uint32_t list) {
   const int element = annudf1_row_element(), perWord = elementsPerWord(element);
   const int dims = static_cast<int>(args.index.dims);
-  return {element,        annudf1_compute(),      perWord,
-          dims,           static_cast<int>(list), kCompact ? 0 : dims / (4 * perWord),
+  return {element,
+          annudf1_compute(),
+          perWord,
+          dims,
+          static_cast<int>(list),
+          static_cast<int>(list),
+          kCompact ? 0 : dims / (4 * perWord),
           args.slots.slot};
 }
 
@@ -226,7 +239,8 @@ __device__ __forceinline__ void updateEnd(const Block &block, const uint4 *rows,
 #pragma unroll 1
   for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
     const int w = d / block.perWord;
-    const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+    const uint32_t word =
+        __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * kChunkStride) + w % 4);
     update(acc, Staged<N>::get(d, j),
            coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
            block.dims, row, query, block.list, block.slots);
@@ -290,7 +304,7 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
   }
   __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
   if (__any_sync(0xFFFFFFFFu, nan))
-    countNan<N>(args, block.list, g, lane, count, found, query, out, key);
+    countNan<N>(args, block.at, g, lane, count, found, query, out, key);
   const uint32_t best = warpMinima<N>(key, lane);
   const int mine = lane / (32 / N);
   uint64_t place = out[0];

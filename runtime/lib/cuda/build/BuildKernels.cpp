@@ -33,7 +33,10 @@ BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
       mark(module.function("annudf_remove_mark")), sizes(module.function("annudf_remove_sizes")),
       move(module.function("annudf_remove_move")), present(module.function("annudf_build_present")),
       listScales(module.function("annudf_list_scales")),
-      listMeans(module.function("annudf_list_means")) {}
+      listMeans(module.function("annudf_list_means")),
+      candidates(module.function("annudf_build_candidates")),
+      fewCandidates(module.function("annudf_build_few_candidates")),
+      gather(module.function("annudf_build_gather")) {}
 
 std::vector<float> meansOfPresent(const std::shared_ptr<const Context> &context,
                                   const BuildKernels &kernels, const MatrixView &rows,

@@ -27,7 +27,7 @@ struct BuildKernels {
   Module module;
   CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
       means, pack, places, place, append, ungroup, flag, mark, sizes, move, present, listScales,
-      listMeans;
+      listMeans, candidates, fewCandidates, gather;
 };
 
 inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }

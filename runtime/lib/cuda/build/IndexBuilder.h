@@ -30,6 +30,11 @@ struct BuiltIndex {
 class IndexBuilder {
 public:
   explicit IndexBuilder(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  /// The kernels of Build.cu, loaded once.
+  std::shared_ptr<const BuildKernels> kernels() {
+    loadKernels();
+    return kernels_;
+  }
   /// As CudaBackend::build. What it makes on the device holds the kernels for as long as the lists
   /// are nowhere else.
   BuiltIndex build(const IndexParams &params, const MatrixView &base, void *stream,

@@ -30,7 +30,8 @@
 
 #define ANNUDF_X(F, A, X)                                                                          \
   ANNUDF_EMBED(scan_##F##A##_x##X)                                                                 \
-  ANNUDF_EMBED(scan_##F##A##_x##X##_compact) ANNUDF_EMBED(scan_##F##A##_x##X##_parts)
+  ANNUDF_EMBED(scan_##F##A##_x##X##_compact)                                                       \
+  ANNUDF_EMBED(scan_##F##A##_x##X##_parts) ANNUDF_EMBED(scan_##F##A##_x##X##_candidates)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 /// For coordinates of 32 bits; those of 64 have none.
@@ -108,6 +109,15 @@ static std::string_view partsFragment(HookWidths widths) {
   return {};
 }
 
+static std::string_view candidatesFragment(HookWidths widths) {
+#define ANNUDF_X(F, A, X)                                                                          \
+  if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
+    return ANNUDF_BYTES(scan_##F##A##_x##X##_candidates);
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  return {};
+}
+
 #undef ANNUDF_STAGED_32
 #define ANNUDF_STAGED_32(F, A)                                                                     \
   if (widths == HookWidths{A, 32, static_cast<AccumulatorForm>((#F)[0])})                          \
@@ -141,6 +151,8 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
     return listsFragment(widths, compact);
   case ScanSource::Parts:
     return partsFragment(widths);
+  case ScanSource::Candidates:
+    return candidatesFragment(widths);
   case ScanSource::Staged:
     return stagedFragment(widths);
   case ScanSource::Packed:
@@ -242,6 +254,7 @@ std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
     case ScanSource::Survivors:                                                                    \
       return ANNUDF_BYTES(template_survivors_##NAME);                                              \
     case ScanSource::Parts:                                                                        \
+    case ScanSource::Candidates:                                                                   \
     case ScanSource::Packed:                                                                       \
     case ScanSource::Predicate:                                                                    \
       break;                                                                                       \

@@ -69,12 +69,13 @@ constexpr bool hasBitProducts(int sm) { return sm >= 80 && sm < 100; }
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
 enum class ScanSource {
-  Lists,     ///< Scan.cu.
-  Parts,     ///< Scan.cu with ANNUDF_PARTS.
-  Staged,    ///< Staged.cu, for coordinates of 32 bits.
-  Packed,    ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
-  Survivors, ///< Survivors.cu, for words of accumulators and coordinates of 32 bits.
-  Predicate, ///< Predicate.cu, which is linked with a filter alone.
+  Lists,      ///< Scan.cu.
+  Parts,      ///< Scan.cu with ANNUDF_PARTS.
+  Candidates, ///< Scan.cu with ANNUDF_CANDIDATES.
+  Staged,     ///< Staged.cu, for coordinates of 32 bits.
+  Packed,     ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
+  Survivors,  ///< Survivors.cu, for words of accumulators and coordinates of 32 bits.
+  Predicate,  ///< Predicate.cu, which is linked with a filter alone.
 };
 
 /// One kernel of such a file.
@@ -155,7 +156,10 @@ inline uint64_t workspaceOf(const Workload &work, const Machine &machine, bool e
              : machine.workspaceBytes;
 }
 
-/// All families; where they cost the same, the first is taken.
+/// What searches candidates of callers (Refine.h), whose rows no other family reads.
+std::span<const KernelFamily *const> candidateFamilies();
+
+/// All others; where they cost the same, the first is taken.
 std::span<const CudaFamily *const> families();
 
 /// The same as planners take them.

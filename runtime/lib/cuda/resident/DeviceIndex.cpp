@@ -103,6 +103,17 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   uploadMs_ = msSince(start);
 }
 
+DeviceIndex::DeviceIndex(const CandidateShape &shape,
+                         std::vector<std::shared_ptr<const Buffer>> memory)
+    : memory_(std::move(memory)) {
+  args_.rows = shape.rows, args_.ids = shape.ids;
+  args_.listGroup = shape.listGroup, args_.listSize = shape.listSize;
+  args_.nLists = shape.lists, args_.chunks = shape.chunks, args_.dims = shape.dims;
+  args_.centerStride = centerStride(shape.dims), args_.layout = shape.layout;
+  for (uint64_t list = 0; list <= shape.lists; ++list)
+    largest_.push_back(list * shape.groups);
+}
+
 uint64_t DeviceIndex::bytes() const {
   uint64_t all = 0;
   for (const auto *buffer : {&rows_, &ids_, &listGroup_, &listSize_, &centers_, &norms_, &fill_})

@@ -39,6 +39,16 @@ struct IndexBytes {
   uint64_t fill;
 };
 
+/// Candidates of callers: a list for each query, whose rows are not in groups (Candidates.cuh).
+struct CandidateShape {
+  uint32_t lists;
+  uint64_t groups; ///< A list's.
+  uint32_t dims, chunks;
+  uint64_t rows;                     ///< Where they are.
+  uint32_t layout;                   ///< ANNUDF_ROWS_BY_ID or ANNUDF_ROWS_BY_SLOT.
+  uint64_t ids, listGroup, listSize; ///< As of annudf_device_index.
+};
+
 /// Owned by the index, as an attachment.
 class DeviceIndex : public IndexAttachment {
 public:
@@ -52,6 +62,9 @@ public:
   /// \throws Error(Interrupted) where `progress`, which is told of "upload", says so.
   DeviceIndex(const RowStore &index, const std::shared_ptr<const Context> &context,
               const Module &search, PinnedPieces &pieces, const Progress &progress);
+
+  /// \param memory  what the shape's addresses are in.
+  DeviceIndex(const CandidateShape &shape, std::vector<std::shared_ptr<const Buffer>> memory);
 
   /// Others in their place, before anybody searches; as the shape's of the constructor.
   void setCenters(const std::vector<float> &centers, CUstream stream);
@@ -74,6 +87,7 @@ private:
 
   annudf_device_index args_ = {};
   std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_, fill_;
+  std::vector<std::shared_ptr<const Buffer>> memory_; ///< What lists of candidates are in.
   std::vector<uint64_t> largest_; ///< Prefix sums of groups, largest list first.
   double uploadMs_ = 0;
 };

@@ -78,6 +78,7 @@ BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFa
   shape.dims = index.args().dims;
   shape.isFiltered = isFiltered;
   shape.depth = predicate ? predicate->depth : 0;
+  shape.isRanked = index.args().centers != 0;
   shape.tiling = family.tiling(batch);
   return shape;
 }

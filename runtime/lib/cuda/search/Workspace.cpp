@@ -81,13 +81,14 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.passing = layout.take(queries * shape.depth, shape.groups, 4);
   work.granules = shape.tiling.granules;
   const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // A group's.
+  const uint64_t ranked = shape.isRanked ? shape.lists : 0;
   uint64_t keys = 0;
   if (__builtin_mul_overflow(shape.groups, words, &keys))
     keys = ~uint64_t(0);      // Which take() cannot count either.
   if (shape.tiling.queries) { // Lists are chosen, and pairs sorted, before a scan writes keys.
-    work.coarse = work.keys = layout.take(queries, std::max(shape.lists, keys), 4);
+    work.coarse = work.keys = layout.take(queries, std::max(ranked, keys), 4);
   } else {
-    work.coarse = layout.take(queries, shape.lists, 4);
+    work.coarse = layout.take(queries, ranked, 4);
     work.keys = layout.take(queries, keys, 4);
   }
   work.stride = static_cast<uint32_t>(shape.groups);

@@ -36,31 +36,21 @@ const HostKernel *hostKernel(const std::string &name) {
   {                                                                                                \
     #NAME, called(&NAME)                                                                           \
   }
-  static const std::map<std::string, HostKernel> kernels = {ANNUDF_KERNEL(annudf_build_finite),
-                                                            ANNUDF_KERNEL(annudf_build_convert),
-                                                            ANNUDF_KERNEL(annudf_build_normalise),
-                                                            ANNUDF_KERNEL(annudf_build_biases),
-                                                            ANNUDF_KERNEL(annudf_build_assign),
-                                                            ANNUDF_KERNEL(annudf_build_count),
-                                                            ANNUDF_KERNEL(annudf_build_prefix),
-                                                            ANNUDF_KERNEL(annudf_build_scatter),
-                                                            ANNUDF_KERNEL(annudf_build_bounds),
-                                                            ANNUDF_KERNEL(annudf_build_sums),
-                                                            ANNUDF_KERNEL(annudf_build_means),
-                                                            ANNUDF_KERNEL(annudf_build_pack),
-                                                            ANNUDF_KERNEL(annudf_build_places),
-                                                            ANNUDF_KERNEL(annudf_build_place),
-                                                            ANNUDF_KERNEL(annudf_build_append),
-                                                            ANNUDF_KERNEL(annudf_build_ungroup),
-                                                            ANNUDF_KERNEL(annudf_remove_flag),
-                                                            ANNUDF_KERNEL(annudf_remove_mark),
-                                                            ANNUDF_KERNEL(annudf_remove_sizes),
-                                                            ANNUDF_KERNEL(annudf_remove_move),
-                                                            ANNUDF_KERNEL(annudf_regroup),
-                                                            ANNUDF_KERNEL(annudf_build_present),
-                                                            ANNUDF_KERNEL(annudf_list_scales),
-                                                            ANNUDF_KERNEL(annudf_list_means),
-                                                            ANNUDF_KERNEL(annudf_merge)};
+  static const std::map<std::string, HostKernel> kernels = {
+      ANNUDF_KERNEL(annudf_build_finite),     ANNUDF_KERNEL(annudf_build_convert),
+      ANNUDF_KERNEL(annudf_build_normalise),  ANNUDF_KERNEL(annudf_build_biases),
+      ANNUDF_KERNEL(annudf_build_assign),     ANNUDF_KERNEL(annudf_build_count),
+      ANNUDF_KERNEL(annudf_build_prefix),     ANNUDF_KERNEL(annudf_build_scatter),
+      ANNUDF_KERNEL(annudf_build_bounds),     ANNUDF_KERNEL(annudf_build_sums),
+      ANNUDF_KERNEL(annudf_build_means),      ANNUDF_KERNEL(annudf_build_pack),
+      ANNUDF_KERNEL(annudf_build_places),     ANNUDF_KERNEL(annudf_build_place),
+      ANNUDF_KERNEL(annudf_build_append),     ANNUDF_KERNEL(annudf_build_ungroup),
+      ANNUDF_KERNEL(annudf_remove_flag),      ANNUDF_KERNEL(annudf_remove_mark),
+      ANNUDF_KERNEL(annudf_remove_sizes),     ANNUDF_KERNEL(annudf_remove_move),
+      ANNUDF_KERNEL(annudf_regroup),          ANNUDF_KERNEL(annudf_build_present),
+      ANNUDF_KERNEL(annudf_list_scales),      ANNUDF_KERNEL(annudf_list_means),
+      ANNUDF_KERNEL(annudf_build_candidates), ANNUDF_KERNEL(annudf_build_few_candidates),
+      ANNUDF_KERNEL(annudf_build_gather),     ANNUDF_KERNEL(annudf_merge)};
 #undef ANNUDF_KERNEL
   const auto found = kernels.find(name);
   return found == kernels.end() ? nullptr : &found->second;

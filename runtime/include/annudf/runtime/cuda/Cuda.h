@@ -17,6 +17,7 @@
 #define ANNUDF_RUNTIME_CUDA_CUDA_H
 
 #include "annudf/runtime/engine/Merge.h"
+#include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
@@ -154,6 +155,21 @@ public:
   /// \throws also as searchDevice() for memory and stream.
   virtual void mergeParts(const PartialResults &from, int64_t k, int64_t *ids, float *distances,
                           void *stream) = 0;
+
+  /// As runtime::refine, of arrays in memory of the host or of the device each. Rows on the device
+  /// stay where they are, if each begins at a multiple of 16 bytes; else candidates are copied
+  /// there some queries at a time, and rows on the host are all copied to the device. Coordinates
+  /// of rows are not looked at. Streams of rows and of candidates are waited for; with queries on
+  /// the device the search is enqueued on theirs, and the rows are needed until it is done.
+  /// \param ids, distances  where the queries are.
+  /// \throws also Error(Usage) for 2^32 - 1 rows and more, and as searchDevice() for memory and
+  /// streams.
+  virtual void refine(const MatrixView &rows, const RowsPlace &rowsAt,
+                      const CandidateRows &candidates, const RowsPlace &candidatesAt,
+                      const MetricView &metric, const BoundCaptures &captures,
+                      const MatrixView &queries, const RowsPlace &queriesAt, int64_t k,
+                      const SearchParams &params, int64_t *ids, float *distances,
+                      SearchStats *stats = nullptr) = 0;
 
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.

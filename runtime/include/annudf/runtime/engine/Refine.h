@@ -76,7 +76,8 @@ std::unique_ptr<const RowStore> gatherCandidates(const MatrixView &rows,
 /// Bytes of a query's rows in such a store, at most.
 int64_t bytesOfCandidates(const MatrixView &rows, int64_t columns);
 
-/// All of it, of arrays in host memory.
+/// All of it, of arrays in host memory by a backend that searches there; GPUs have
+/// CudaBackend::refine.
 /// \param threads  that gather rows; 0: all cores.
 /// \param captures  with entries for the rows of the data set, not for candidates.
 /// \throws as the functions above, and as Backend::search.

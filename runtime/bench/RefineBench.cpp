@@ -1,0 +1,188 @@
+//===- RefineBench.cpp - Candidates ranked again --------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Times the ranking of candidates at random; one JSON object a line:
+//
+//   annudf_refine_bench --metric l2.annudf --rows 1000000 --dims 128 --batch 10000 --candidates 200
+//
+// On a GPU all arrays are on the device and a call is waited for. "read_gb_per_s" counts the bytes
+// of the candidates' rows, each once; "copy_gb_per_s" the bytes that a copy of as many reads and
+// writes, and "share" is the first over the second.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Mixture.h"
+#include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/engine/Refine.h"
+#include "annudf/runtime/support/Clock.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using annudf::bench::mixture;
+
+namespace {
+
+struct Options {
+  std::string metric, dtype = "f32", device = "cuda";
+  int64_t rows = 1000000, k = 10, columns = 200;
+  int32_t dims = 128;
+  std::vector<int64_t> batches = {100, 1000, 10000};
+  int repeats = 21;
+};
+
+uint64_t addressOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
+
+double medianOf(int repeats, const std::function<void()> &call) {
+  call(); // Links.
+  std::vector<double> ms(static_cast<size_t>(repeats));
+  for (double &one : ms) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    one = msSince(start);
+  }
+  std::sort(ms.begin(), ms.end());
+  return ms[ms.size() / 2];
+}
+
+class Bench {
+public:
+  Bench(const Options &load, annudf_element element)
+      : load_(load), metric_(Metric::fromFile(load.metric)),
+        base_(mixture(load.rows, load.dims, element, 20000, 0.6f, 11)),
+        queries_(mixture(*std::max_element(load.batches.begin(), load.batches.end()), load.dims,
+                         element, 20000, 0.6f, 77777)),
+        ids_(size_t(queries_.rows * load.k)), distances_(ids_.size()) {
+    std::mt19937_64 random(5);
+    candidates_.resize(size_t(queries_.rows * load.columns));
+    for (int64_t &id : candidates_)
+      id = int64_t(random() % uint64_t(load.rows));
+  }
+
+  void onHost() {
+    const auto backend = makeCpuBackend();
+    head(*backend);
+    for (const int64_t batch : load_.batches) {
+      MatrixView queries = queries_.view();
+      queries.rows = batch;
+      SearchStats stats;
+      const double ms = medianOf(load_.repeats, [&] {
+        refine(*backend, base_.view(), {candidates_.data(), batch, load_.columns}, metric_,
+               captures(batch), queries, load_.k, {}, ids_.data(), distances_.data(), &stats);
+      });
+      tell(batch, ms, stats.family, 0);
+    }
+  }
+
+  void onDevice() {
+    const auto backend = makeCudaDeviceBackend();
+    head(*backend);
+    const auto put = [&](const void *from, size_t bytes) {
+      auto memory = backend->allocate(bytes, nullptr);
+      backend->copy(memory->address(), addressOf(from), bytes, nullptr);
+      backend->synchronize(nullptr);
+      return memory;
+    };
+    const auto rows = put(base_.storage.data(), base_.storage.size()),
+               asked = put(queries_.storage.data(), queries_.storage.size()),
+               given = put(candidates_.data(), candidates_.size() * sizeof(int64_t)),
+               ids = backend->allocate(ids_.size() * sizeof(int64_t), nullptr),
+               distances = backend->allocate(distances_.size() * sizeof(float), nullptr);
+    const uint64_t most = std::min<uint64_t>(rows->size(), uint64_t(1) << 30);
+    const auto copied = backend->allocate(most, nullptr);
+    const double copyMs = medianOf(load_.repeats, [&] {
+      backend->copy(copied->address(), rows->address(), most, nullptr);
+      backend->synchronize(nullptr);
+    });
+    for (const int64_t batch : load_.batches) {
+      MatrixView from = base_.view(), queries = queries_.view();
+      from.data = reinterpret_cast<const void *>(rows->address());
+      queries.data = reinterpret_cast<const void *>(asked->address()), queries.rows = batch;
+      const RowsPlace there = {true, nullptr};
+      SearchStats stats;
+      const double ms = medianOf(load_.repeats, [&] {
+        backend->refine(from, there,
+                        {reinterpret_cast<const int64_t *>(given->address()), batch, load_.columns},
+                        there, metric_, captures(batch), queries, there, load_.k,
+                        {.waitForLinks = true}, reinterpret_cast<int64_t *>(ids->address()),
+                        reinterpret_cast<float *>(distances->address()), &stats);
+        backend->synchronize(nullptr);
+      });
+      tell(batch, ms, stats.family, 2 * double(most) / copyMs * 1e-6);
+    }
+  }
+
+private:
+  BoundCaptures captures(int64_t batch) const {
+    return BoundCaptures::bind(metric_.artifact.manifest, {load_.dims, load_.rows, batch}, {});
+  }
+  void head(const Backend &backend) const {
+    std::printf("{\"what\":\"refine\",\"device\":\"%s\",\"metric\":\"%s\",\"dtype\":\"%s\","
+                "\"rows\":%lld,\"dims\":%d,\"k\":%lld,\"candidates\":%lld}\n",
+                backend.describe().c_str(), metric_.artifact.manifest.name.c_str(),
+                load_.dtype.c_str(), static_cast<long long>(load_.rows), load_.dims,
+                static_cast<long long>(load_.k), static_cast<long long>(load_.columns));
+  }
+  void tell(int64_t batch, double ms, const std::string &family, double copied) const {
+    const double read = double(batch) * double(load_.columns) *
+                        double(bytesOfRow(base_.element, base_.dims)) / ms * 1e-6;
+    std::printf("{\"what\":\"batch\",\"batch\":%lld,\"median_ms\":%.4f,\"family\":\"%s\","
+                "\"read_gb_per_s\":%.1f",
+                static_cast<long long>(batch), ms, family.c_str(), read);
+    if (copied > 0)
+      std::printf(",\"copy_gb_per_s\":%.1f,\"share\":%.3f", copied, read / copied);
+    std::printf("}\n");
+    std::fflush(stdout);
+  }
+
+  const Options &load_;
+  const Metric metric_;
+  const Matrix base_, queries_;
+  std::vector<int64_t> candidates_, ids_;
+  std::vector<float> distances_;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options load;
+  CLI::App app{"Times the ranking of candidates, one JSON object a line"};
+  app.option_defaults()->always_capture_default();
+  app.add_option("--metric", load.metric, "M.annudf without captures; scripts/gpu artifacts")
+      ->required();
+  app.add_option("--device", load.device)->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--rows", load.rows)->check(CLI::PositiveNumber);
+  app.add_option("--dims", load.dims)->check(CLI::PositiveNumber);
+  app.add_option("--dtype", load.dtype, "f32, f16, bf16, i8 or u8");
+  app.add_option("--k", load.k)->check(CLI::PositiveNumber);
+  app.add_option("--candidates", load.columns, "Of each query")->check(CLI::PositiveNumber);
+  app.add_option("--batch", load.batches)->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--repeats", load.repeats)->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::string why;
+    const auto element = parseSpelling<annudf_element>(load.dtype, &why);
+    if (!element)
+      throw Error(ErrorKind::Usage, "dtype " + why);
+    Bench bench(load, *element);
+    load.device == "cpu" ? bench.onHost() : bench.onDevice();
+  } catch (const Error &error) {
+    std::fprintf(stderr, "annudf_refine_bench: %s\n", error.what());
+    return error.exitCode();
+  }
+  return 0;
+}

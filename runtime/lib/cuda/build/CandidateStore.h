@@ -1,0 +1,67 @@
+//===- CandidateStore.h - Candidates of queries on a device -----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILD_CANDIDATESTORE_H
+#define ANNUDF_RUNTIME_LIB_CUDA_BUILD_CANDIDATESTORE_H
+
+#include "BuildKernels.h"
+#include "cuda/resident/DeviceIndex.h"
+
+#include "annudf/runtime/cuda/Cuda.h"
+
+#include <memory>
+#include <mutex>
+
+namespace annudf::runtime::cuda {
+
+/// Memory of stores, of which the last is kept for the next call: to allocate and to free it takes
+/// longer than a search. Thread-safe.
+class CandidateMemory : public std::enable_shared_from_this<CandidateMemory> {
+public:
+  explicit CandidateMemory(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  /// It comes back when nobody holds it.
+  std::shared_ptr<const Buffer> take(uint64_t bytes);
+
+private:
+  void giveBack(std::unique_ptr<Buffer> buffer);
+
+  static constexpr uint64_t kMostKept = uint64_t(512) << 20;
+  const std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  std::unique_ptr<Buffer> kept_;
+};
+
+/// What a store is made of.
+struct CandidateCall {
+  MatrixView rows;                    ///< On the device.
+  std::shared_ptr<const Buffer> copy; ///< What the rows are in; null: the caller's memory.
+  CandidateRows candidates;
+  bool onDevice = false;        ///< Whether the candidates are there.
+  CUstream stream;              ///< For work on them.
+  int64_t first = 0, count = 0; ///< Queries.
+  bool missingValues = false;
+};
+
+/// A store for some queries, with its lists on the device. Waits for the stream.
+struct MadeCandidates {
+  std::unique_ptr<const RowStore> store;
+  std::shared_ptr<DeviceIndex> lists;
+};
+/// \throws ArgumentError(Input) naming a candidate that is no row.
+MadeCandidates makeCandidates(const std::shared_ptr<const Context> &context,
+                              const BuildKernels &kernels, CandidateMemory &memory,
+                              const CandidateCall &call);
+
+/// Whether a scan reads rows where they are.
+bool areReadInPlace(const MatrixView &rows);
+/// Bytes that a query takes in such a store.
+int64_t bytesOfCandidatesThere(const MatrixView &rows, int64_t columns);
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_BUILD_CANDIDATESTORE_H

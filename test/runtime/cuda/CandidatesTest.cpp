@@ -1,0 +1,157 @@
+//===- CandidatesTest.cpp - Candidates of queries as lists ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Needs a GPU, or the stand-in of host/; without either every test is skipped and says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SharedBackend.h"
+#include "cuda/build/CandidateStore.h"
+#include "runtime/TestData.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kQueries = 9;
+
+/// What is made of candidates, read back.
+struct Lists {
+  std::vector<int64_t> ids;
+  std::vector<uint32_t> starts, sizes;
+  std::vector<std::byte> rows; ///< Copies; none of rows that are read where they are.
+};
+
+template <class T> std::vector<T> readBack(uint64_t from, size_t count) {
+  std::vector<T> values(count);
+  sharedBackend()->copy(reinterpret_cast<uint64_t>(values.data()), from, count * sizeof(T),
+                        nullptr);
+  sharedBackend()->synchronize(nullptr);
+  return values;
+}
+
+std::unique_ptr<DeviceMemory> put(const void *from, size_t bytes, uint64_t shift = 0) {
+  auto memory = sharedBackend()->allocate(bytes + shift, nullptr);
+  sharedBackend()->copy(memory->address() + shift, reinterpret_cast<uint64_t>(from), bytes,
+                        nullptr);
+  sharedBackend()->synchronize(nullptr);
+  return memory;
+}
+
+/// \param shift  of the rows in their memory.
+Lists made(const Matrix &base, const std::vector<int64_t> &candidates, bool onDevice,
+           uint64_t shift, bool &inPlace) {
+  static const auto context = std::make_shared<cuda::Context>(0);
+  static const cuda::BuildKernels kernels(context);
+  static const auto memory = std::make_shared<cuda::CandidateMemory>(context);
+  const cuda::ContextScope scope(*context);
+  const auto rows = put(base.storage.data(), base.storage.size(), shift);
+  const auto there = put(candidates.data(), candidates.size() * sizeof(int64_t));
+  cuda::CandidateCall call = {};
+  call.rows = base.view();
+  call.rows.data = reinterpret_cast<const void *>(rows->address() + shift);
+  call.candidates = {onDevice ? reinterpret_cast<const int64_t *>(there->address())
+                              : candidates.data(),
+                     kQueries, int64_t(candidates.size()) / kQueries};
+  call.onDevice = onDevice;
+  call.first = 2, call.count = kQueries - 3; // Some of the queries.
+  const cuda::MadeCandidates result = cuda::makeCandidates(context, kernels, *memory, call);
+  EXPECT_EQ(result.store->nLists(), uint32_t(call.count));
+  EXPECT_EQ(result.store->rowExtent(), base.rows);
+  EXPECT_EQ(result.store->listNumber(1), 0);
+  EXPECT_EQ(result.store->device(), 0);
+  const annudf_device_index &args = result.lists->args();
+  inPlace = args.layout == ANNUDF_ROWS_BY_ID;
+  EXPECT_EQ(inPlace, args.rows == rows->address() + shift);
+  const size_t places = size_t(result.lists->groups()) * kGroupRows;
+  Lists lists = {readBack<int64_t>(args.ids, places),
+                 readBack<uint32_t>(args.listGroup, args.nLists + 1),
+                 readBack<uint32_t>(args.listSize, args.nLists),
+                 {}};
+  if (!inPlace)
+    lists.rows = readBack<std::byte>(args.rows, places * args.chunks * 16);
+  return lists;
+}
+
+std::vector<int64_t> someCandidates(int64_t columns, int64_t rows) {
+  std::mt19937 random(static_cast<unsigned>(columns));
+  std::vector<int64_t> ids(size_t(kQueries * columns));
+  for (int64_t &id : ids)
+    id = random() % 6 == 0 ? -1 : int64_t(random() % unsigned(rows));
+  std::fill_n(ids.begin() + 3 * columns, columns, -1); // A query without candidates.
+  return ids;
+}
+
+TEST(CudaCandidates, AreInTheListsOfTheirQueriesOnce) {
+  REQUIRE_GPU("candidates are sorted there");
+  // More columns than rows; and more than a block has room for, which the host sorts.
+  for (const int64_t columns : {1, 31, 33, 200, 4096, 4097})
+    for (const bool onDevice : {false, true})
+      for (const annudf_element element :
+           {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BITS})
+        for (const auto [dims, shift] : {std::pair(16, 0), {128, 0}, {24, 0}, {128, 4}}) {
+          SCOPED_TRACE(std::string(toString(element)) + ", " + std::to_string(dims) + " dims, " +
+                       std::to_string(columns) + " columns" + (onDevice ? " there" : ""));
+          const Matrix base = integerMatrix(element, 500, dims);
+          const std::vector<int64_t> given = someCandidates(columns, base.rows);
+          bool inPlace = false;
+          const Lists lists = made(base, given, onDevice, uint64_t(shift), inPlace);
+          const auto bytes = size_t(bytesOfRow(element, dims));
+          EXPECT_EQ(inPlace, bytes % 16 == 0 && shift == 0);
+          const size_t padded = (bytes + 15) / 16 * 16;
+          for (size_t q = 0; q < lists.sizes.size(); ++q) {
+            const auto from = given.begin() + std::ptrdiff_t((q + 2) * size_t(columns));
+            std::set<int64_t> expected(from, from + columns);
+            expected.erase(-1);
+            const auto own = lists.ids.begin() + std::ptrdiff_t(lists.starts[q] * kGroupRows),
+                       end = lists.ids.begin() + std::ptrdiff_t(lists.starts[q + 1] * kGroupRows);
+            ASSERT_EQ(std::set<int64_t>(own, own + lists.sizes[q]), expected) << q;
+            ASSERT_EQ(lists.sizes[q], expected.size()) << q;
+            ASSERT_EQ(std::count(own + lists.sizes[q], end, -1), end - own - lists.sizes[q]) << q;
+            for (size_t i = 0; !inPlace && i < size_t(end - own); ++i) {
+              std::vector<std::byte> row(padded);
+              if (own[std::ptrdiff_t(i)] >= 0)
+                std::memcpy(row.data(),
+                            base.storage.data() + size_t(own[std::ptrdiff_t(i)]) * bytes, bytes);
+              const size_t at = (lists.starts[q] * kGroupRows + i) * padded;
+              ASSERT_EQ(std::memcmp(lists.rows.data() + at, row.data(), padded), 0)
+                  << q << " " << i;
+            }
+          }
+        }
+}
+
+TEST(CudaCandidates, NumbersThatAreNoRowsAreNamed) {
+  REQUIRE_GPU("candidates are looked at there");
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 500, 16);
+  for (const int64_t columns : {40, 5000})
+    for (const bool onDevice : {false, true})
+      for (const int64_t wrong : {int64_t(500), int64_t(-2), int64_t(1) << 40, INT64_MIN}) {
+        std::vector<int64_t> given = someCandidates(columns, base.rows);
+        given[size_t(4 * columns + 7)] = wrong, given[size_t(5 * columns)] = 900;
+        bool inPlace = false;
+        try {
+          (void)made(base, given, onDevice, 0, inPlace);
+          FAIL() << wrong << " was taken";
+        } catch (const Error &error) {
+          EXPECT_EQ(error.what(), "candidates[4, 7] is " + std::to_string(wrong) +
+                                      ", the dataset has 500 rows; give -1 to 499, where -1 is "
+                                      "none");
+        }
+      }
+}
+
+} // namespace
