@@ -19,6 +19,7 @@
 #include "annudf-c/Explain.h"
 #include "annudf-c/Filters.h"
 #include "annudf-c/IvfFlat.h"
+#include "annudf-c/Refine.h"
 #include "annudf-c/Support.h"
 
 #endif /* ANNUDF_C_ANNUDF_H */

@@ -36,6 +36,7 @@
 #include "annudf/cpp/metric.hpp"
 #include "annudf/cpp/params.hpp"
 #include "annudf/cpp/progress.hpp"
+#include "annudf/cpp/refine.hpp"
 #include "annudf/cpp/trace.hpp"
 #include "annudf/cpp/views.hpp"
 

@@ -35,6 +35,7 @@ void addExtendCommand(CLI::App &app);
 void addRemoveCommand(CLI::App &app);
 void addSearchCommand(CLI::App &app);
 void addKnnCommand(CLI::App &app);
+void addRefineCommand(CLI::App &app);
 void addDistancesCommand(CLI::App &app);
 void addRadiusCommand(CLI::App &app);
 void addTuneCommand(CLI::App &app);
@@ -75,6 +76,9 @@ runtime::Progress progressBar(bool quiet);
 /// tries with a temporary file, which a signal would leave without a guard.
 void checkOutput(const InterruptGuard &guard, const std::string &output,
                  const std::vector<std::string> &inputs);
+
+/// Prints the first ten neighbours of the first `queries` of all `rows`, k each.
+void showResults(const int64_t *ids, const float *distances, int64_t rows, int k, int queries);
 
 /// Milliseconds since `start`.
 double msSince(std::chrono::steady_clock::time_point start);

@@ -121,6 +121,17 @@ void tool::checkOutput(const InterruptGuard &, const std::string &output,
     const AtomicFileWriter tried(output); // Its temporary file goes with it.
 }
 
+void tool::showResults(const int64_t *ids, const float *distances, int64_t rows, int k,
+                       int queries) {
+  constexpr int kShown = 10;
+  for (int64_t row = 0; row < std::min<int64_t>(queries, rows); ++row) {
+    std::printf("query %lld:", static_cast<long long>(row));
+    for (int64_t i = row * k; i < row * k + std::min(kShown, k); ++i)
+      std::printf("  %lld (%g)", static_cast<long long>(ids[i]), distances[i]);
+    std::printf("\n");
+  }
+}
+
 double tool::msSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();

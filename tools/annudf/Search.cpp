@@ -72,17 +72,6 @@ static double recall(const Truth &truth, const Results &results) {
   return static_cast<double>(hits) / static_cast<double>(results.rows * results.k);
 }
 
-static void show(const Results &results, int queries, int columns) {
-  columns = std::min(columns, results.k);
-  for (int64_t row = 0; row < std::min<int64_t>(queries, results.rows); ++row) {
-    std::printf("query %lld:", static_cast<long long>(row));
-    for (int i = 0; i < columns; ++i)
-      std::printf("  %lld (%g)", static_cast<long long>(results.ids[row * results.k + i]),
-                  results.distances[row * results.k + i]);
-    std::printf("\n");
-  }
-}
-
 /// What needs no file to be read.
 static void checkArguments(const SearchArguments &arguments, const InterruptGuard &guard) {
   if (arguments.filter.empty() && !arguments.filterCaptures.empty())
@@ -238,7 +227,8 @@ static void runSearch(SearchArguments arguments) {
   if (writer)
     writer->write(results.ids.data(), results.distances.data(), results.rows, results.k);
   if (!arguments.quiet)
-    show(results, arguments.show, 10);
+    showResults(results.ids.data(), results.distances.data(), results.rows, results.k,
+                arguments.show);
   if (!arguments.truth.empty())
     std::printf("recall@%d %.4f\n", arguments.k, recall(truth, results));
   if (arguments.stats)

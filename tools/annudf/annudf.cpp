@@ -33,6 +33,7 @@ static int run(int argc, char **argv) {
   annudf::tool::addRemoveCommand(app);
   annudf::tool::addSearchCommand(app);
   annudf::tool::addKnnCommand(app);
+  annudf::tool::addRefineCommand(app);
   annudf::tool::addDistancesCommand(app);
   annudf::tool::addRadiusCommand(app);
   annudf::tool::addTuneCommand(app);

@@ -83,7 +83,7 @@ __device__ __forceinline__ void scanCandidates(const annudf_scan_args &args, uin
        g += rows.step) {
     bool found;
     const int64_t row = rows.number(g, found);
-    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
+    if (!isWanted<1>(args, out, g, found)) {
       skipGroup<1>(args, g, lane, 1, out);
       continue;
     }

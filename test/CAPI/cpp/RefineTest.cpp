@@ -1,0 +1,61 @@
+//===- RefineTest.cpp - Candidates ranked again by annudf.hpp -------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CppApi.h"
+
+#include <limits>
+
+using namespace cpp_api;
+namespace brute_force = annudf::brute_force;
+
+namespace {
+
+constexpr std::int64_t kDims = 4;
+
+class CppRefine : public testing::Test {
+protected:
+  const std::vector<float> data = ramp(100, kDims);
+  const annudf::matrix_view<const float> rows = annudf::matrix_view(data, kDims);
+  const std::vector<float> ones = std::vector<float>(kDims, 1.0f);
+  const annudf::bound_metric metric = example_metric("weighted_l2").bind({{"w", ones}});
+};
+
+/// What a search found by one metric is ranked by another.
+TEST_F(CppRefine, CandidatesOfASearch) {
+  const auto candidates = brute_force::knn(rows, rows, 100, {.metric = "inner_product"});
+  annudf::search_stats stats;
+  const auto found =
+      annudf::refine(rows, rows, candidates.neighbors, 7, {.metric = metric, .stats = &stats});
+  const auto expected = brute_force::knn(rows, rows, 7, {.metric = metric});
+  EXPECT_EQ(found.neighbors, expected.neighbors);
+  EXPECT_EQ(found.distances, expected.distances);
+  EXPECT_EQ(stats.scored, 10000);
+}
+
+TEST_F(CppRefine, FewerCandidatesThanK) {
+  const std::vector<std::int64_t> some = {-1, 60, 40, 60, -1, -1, -1, -1};
+  const annudf::matrix_view<const float> two{data.data() + 50 * kDims, 2, kDims};
+  const auto found = annudf::refine(rows, two, annudf::matrix_view(some, 4), 3);
+  EXPECT_EQ(std::vector(found.neighbors.begin(), found.neighbors.end()),
+            (std::vector<std::int64_t>{40, 60, -1, -1, -1, -1}));
+  constexpr float kWorst = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(found.distances(0, 0), found.distances(0, 1));
+  EXPECT_EQ(found.distances(0, 2), kWorst);
+  EXPECT_EQ(found.distances(1, 0), kWorst);
+}
+
+TEST_F(CppRefine, Refuses) {
+  const std::vector<std::int64_t> some(300, 100);
+  const annudf::matrix_view<const std::int64_t> three(some, 3);
+  EXPECT_EQ(error_of([&] { (void)annudf::refine(rows, rows, three, 4); }),
+            "1 k is 4, but a query has 3 candidates; ask for fewer, or give more");
+  EXPECT_EQ(error_of([&] { (void)annudf::refine(rows, rows, three, 2); }),
+            "2 candidates[0, 0] is 100, the dataset has 100 rows; give -1 to 99, where -1 is none");
+}
+
+} // namespace

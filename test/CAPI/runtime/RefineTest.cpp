@@ -1,0 +1,146 @@
+//===- RefineTest.cpp - Candidates ranked again ---------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kDims = 12;
+
+class CApiRefine : public testing::Test {
+protected:
+  void SetUp() override {
+    openCpu(2, &backend);
+    if (!backend)
+      return;
+    load("weighted_l2", &artifact);
+    bindWeights(artifact, weights, &captures);
+  }
+  annudf_candidates candidatesOf(const std::vector<int64_t> &ids) const {
+    return {sizeof(annudf_candidates),
+            ids.data(),
+            queries.rows,
+            int64_t(ids.size()) / queries.rows,
+            {}};
+  }
+  std::string refine(const annudf_candidates *given, int64_t k, Found &found,
+                     const annudf_ivf_flat_search_options *options = nullptr,
+                     annudf_ivf_flat_search_stats *stats = nullptr) const {
+    return outcome(annudf_refine(backend, artifact, captures, &rows, &asked, given, k, options,
+                                 found.ids.data(), found.distances.data(), stats));
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 1003, kDims, 1);
+  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 45, kDims, 2);
+  annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  const std::vector<float> weights = someWeights(kDims);
+  OwnedArtifact artifact;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
+/// With all rows as candidates it is an exact search.
+TEST_F(CApiRefine, AllRowsAreAnExactSearch) {
+  std::vector<int64_t> all(45 * 1003);
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = int64_t(i * 7 % 1003);
+  const annudf_candidates given = candidatesOf(all);
+  for (const int64_t k : {1, 10, 1003}) {
+    Found found = foundFor(queries, k), same = found;
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(refine(&given, k, found, nullptr, &stats), "ok");
+    EXPECT_EQ(stats.scored, 45 * 1003);
+    ASSERT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, k, nullptr,
+                                             same.ids.data(), same.distances.data(), nullptr)),
+              "ok");
+    EXPECT_EQ(found, same) << k;
+  }
+}
+
+TEST_F(CApiRefine, CandidatesOfAnIndexAndAFilter) {
+  constexpr int64_t k = 5, columns = 30;
+  OwnedArtifact l2;
+  load("l2", &l2);
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 9, nullptr, &index, nullptr)), "ok");
+  Found first = foundFor(queries, columns), found = foundFor(queries, k);
+  ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, nullptr, &asked, columns, 3, nullptr,
+                                           first.ids.data(), first.distances.data(), nullptr)),
+            "ok");
+  std::vector<uint8_t> pass(1003);
+  for (size_t i = 0; i < pass.size(); ++i)
+    pass[i] = i % 3 != 0;
+  OwnedFilter filter;
+  ASSERT_EQ(outcome(annudf_filter_from_bytes(pass.data(), int64_t(pass.size()), &filter)), "ok");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.filter = filter;
+  const annudf_candidates given = candidatesOf(first.ids);
+  ASSERT_EQ(refine(&given, k, found, &options), "ok");
+  for (int64_t q = 0; q < queries.rows; ++q) {
+    std::vector<int64_t> own;
+    for (int64_t i = 0; i < columns; ++i)
+      if (const int64_t id = first.ids[size_t(q * columns + i)]; id >= 0 && pass[size_t(id)])
+        own.push_back(id);
+    const auto weighted = [&](const double *x, const double *y, int32_t dims) {
+      double total = 0;
+      for (int32_t d = 0; d < dims; ++d)
+        total += weights[size_t(d)] * (x[d] - y[d]) * (x[d] - y[d]);
+      return total;
+    };
+    ASSERT_EQ(reference::check(base, own, queries.row(q), k, ANNUDF_ORDER_MIN, weighted,
+                               &found.ids[size_t(q * k)], &found.distances[size_t(q * k)]),
+              "")
+        << q;
+  }
+}
+
+TEST_F(CApiRefine, Refuses) {
+  Found found = foundFor(queries, 3);
+  std::vector<int64_t> ids(45 * 3, 1);
+  annudf_candidates given = candidatesOf(ids);
+  EXPECT_EQ(refine(nullptr, 3, found), "usage: annudf_refine: candidates is NULL");
+  EXPECT_EQ(refine(&given, 4, found),
+            "usage: k is 4, but a query has 3 candidates; ask for fewer, or give more");
+  EXPECT_EQ(outcome(annudf_refine(backend, artifact, captures, &rows, &asked, &given, 3, nullptr,
+                                  nullptr, found.distances.data(), nullptr)),
+            "usage: annudf_refine: ids is NULL");
+  ids[40 * 3 + 2] = 1003;
+  EXPECT_EQ(refine(&given, 3, found), "input: candidates[40, 2] is 1003, the dataset has 1003 "
+                                      "rows; give -1 to 1002, where -1 is none");
+  given.rows = 44;
+  EXPECT_EQ(refine(&given, 3, found),
+            "input: candidates have 44 rows, there are 45 queries; give one row a query");
+  given.rows = 45, given.columns = 0;
+  EXPECT_EQ(refine(&given, 1, found),
+            "input: candidates have no columns; give each query at least one, or -1");
+  given.columns = 3, given.ids = nullptr;
+  EXPECT_EQ(refine(&given, 3, found), "usage: annudf_refine: candidates.ids is NULL");
+  given.ids = ids.data(), given.size = 8;
+  EXPECT_EQ(refine(&given, 3, found),
+            "usage: annudf_candidates.size is 8, at least 32 are needed; set it to "
+            "sizeof(annudf_candidates)");
+  given.size = sizeof given;
+  rows.rows = 0;
+  EXPECT_EQ(refine(&given, 3, found), "input: dataset: there are 0 rows; give at least one");
+  rows.rows = 1003, asked.dims = 6;
+  EXPECT_EQ(refine(&given, 3, found), "input: queries have 6 dims, the dataset has 12");
+  asked.dims = kDims;
+  const std::string elsewhere = " is in memory of CUDA device 0, the backend is " +
+                                std::string(annudf_backend_get(backend)->description) +
+                                "; give the backend of that device";
+  given.place = {ANNUDF_MEMORY_CUDA, 0, 0};
+  EXPECT_EQ(refine(&given, 3, found), "usage: annudf_refine: candidates" + elsewhere);
+  rows = onDevice(rows);
+  EXPECT_EQ(refine(&given, 3, found), "usage: annudf_refine: dataset" + elsewhere);
+}
+
+} // namespace
