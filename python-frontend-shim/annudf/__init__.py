@@ -46,6 +46,7 @@ from annudf.errors import (
     UnsupportedError,
 )
 from annudf.filters._code import filter as filter  # Nor this.
+from annudf.ivf_flat._refine import refine
 
 __all__ = [
     "ArgumentError",
@@ -79,6 +80,7 @@ __all__ = [
     "metric",
     "metrics",
     "neighbors",
+    "refine",
     "set_log_level",
     "set_num_threads",
     "show_config",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Nearest neighbours: `ivf_flat`, `brute_force`, `filters`, and :class:`NearestNeighbors` in scikit-learn's style."""
+"""Nearest neighbours: `ivf_flat`, `brute_force`, `refine`, and :class:`NearestNeighbors` in scikit-learn's style."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from annudf import brute_force, filters, ivf_flat
 from annudf.ivf_flat._merge import knn_merge_parts
+from annudf.ivf_flat._refine import refine
 
 if TYPE_CHECKING:
     from annudf._estimators.nearest_neighbors import NearestNeighbors
 
-__all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat", "knn_merge_parts"]
+__all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat", "knn_merge_parts", "refine"]
 
 
 def __getattr__(name: str) -> Any:

@@ -378,6 +378,7 @@ void addSearch(nb::module_ &module) {
   nb::class_<Backend> backend(module, "Backend",
                               "Searches on the CPU or on one GPU; keeps compiled kernels.");
   addBuilds(backend);
+  addRefine(backend);
   backend
       .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
       .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")

@@ -224,6 +224,8 @@ Captures boundCaptures(const Outcome &status, annudf_captures *made);
 void addColumns(nb::module_ &module);
 /// The builds that a backend offers.
 void addBuilds(nb::class_<Backend> &backend);
+/// Candidates ranked again.
+void addRefine(nb::class_<Backend> &backend);
 void addCompiler(nb::module_ &module);
 void addDeviceUdf(nb::module_ &module);
 void addFilters(nb::module_ &module);

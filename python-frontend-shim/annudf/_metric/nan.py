@@ -29,11 +29,18 @@ def check_on_nan(value: object) -> OnNaN:
 
 
 def tell(
-    stats: _core.SearchStats, on_nan: OnNaN, metric: Metric, index: _core.Index, rows: View, *, earlier: bool = False
+    stats: _core.SearchStats,
+    on_nan: OnNaN,
+    metric: Metric,
+    index: _core.Index | None,
+    rows: View,
+    *,
+    earlier: bool = False,
 ) -> None:
     """Raises or warns, as `on_nan` says, where the statistics count distances that are NaN.
 
-    `rows` are the queries; `earlier` says that the statistics are those of searches before, with others.
+    `rows` are the queries; without an index the example is only named. `earlier` says that the statistics are those of
+    searches before, with others.
     """
     if on_nan == "skip" or stats.nan_distances == 0:
         return
@@ -59,12 +66,12 @@ def _call(stats: _core.SearchStats, metric: Metric) -> str:
     return f"metric.explain(query, row{numbers})"
 
 
-def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index, rows: View, earlier: bool) -> str:
+def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index | None, rows: View, earlier: bool) -> str:
     """One of the pairs, and where it turns NaN if that can be found out."""
     from annudf import _core
 
     pair = f"query {stats.nan_query}, row {stats.nan_row}"
-    if earlier or rows.device != CPU:
+    if index is None or earlier or rows.device != CPU:
         return pair
     try:
         artifact, captures = metric.prepare(CPU, index, rows.shape[0])

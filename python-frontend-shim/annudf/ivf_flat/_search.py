@@ -390,11 +390,11 @@ def check_k(k: object, rows: int = _ANY, name: str = "k") -> int:
     return number
 
 
-def refuse_shared(queries: View, distances: View, neighbors: View) -> None:
-    """Refuses results that would be written over each other or over the queries."""
+def refuse_shared(queries: View, distances: View, neighbors: View, ids: str = "neighbors") -> None:
+    """Refuses results that would be written over each other or over the queries; `ids` is what the caller gives."""
     if _arrays.overlaps(distances, neighbors):
-        raise ArgumentError("arguments 'distances' and 'neighbors' share memory; give two arrays")
-    for one, name in ((distances, "distances"), (neighbors, "neighbors")):
+        raise ArgumentError(f"arguments 'distances' and '{ids}' share memory; give two arrays")
+    for one, name in ((distances, "distances"), (neighbors, ids)):
         if _arrays.overlaps(one, queries):
             raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
 

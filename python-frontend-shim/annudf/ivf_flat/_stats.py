@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,13 @@ from annudf._support.repr import of_whole
 
 if TYPE_CHECKING:
     from annudf import _core
-    from annudf.ivf_flat._index import Index
+
+
+class Searched(Protocol):
+    """What a search is made in."""
+
+    @property
+    def n_lists(self) -> int: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +93,7 @@ def with_missing(stats: SearchStats, neighbors: Any) -> SearchStats:
 def stats_of(
     cost: _core.SearchStats | None,
     metric: str,
-    index: Index,
+    index: Searched,
     n_probes: int,
     neighbors: View | None = None,
     counted: bool = True,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_gpu import DeviceArray
 
-from annudf import DeviceError, Resources
+from annudf import DeviceError, DtypeError, Resources, refine
 from annudf.neighbors import brute_force, knn_merge_parts
 from reference import vectors
 
@@ -53,3 +53,29 @@ def test_parts_are_merged_on_the_device(gpu):
         assert gpu.log.index(("synchronize", producer)) < gpu.log.index(("merge", 0x700))
     with pytest.raises(DeviceError, match=r"^argument 'in_neighbors' is on the CPU, 'in_distances' on cuda:0; give "):
         knn_merge_parts(DeviceArray(distances), neighbors)
+
+
+def test_candidates_are_ranked_where_the_arrays_are(gpu):
+    rows, queries = vectors(60, 8, "float32", 9), vectors(5, 8, "float32", 10)
+    candidates = np.random.default_rng(3).integers(-1, 60, (5, 20))
+    expected = refine(rows, queries, candidates, 4)
+    there = DeviceArray(rows, stream=0x700), DeviceArray(queries, stream=0x800), DeviceArray(candidates, stream=0x900)
+    found = refine(*there, 4)
+    assert gpu.log[-2:] == [("refine", 0x700, 0x800, 0x900), ("record", 0x800)]
+    assert not any(entry[0] == "copy" for entry in gpu.log)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), other)
+    # Results are where the queries are, wherever the rest is.
+    found = refine(there[0], queries, candidates, 4)
+    assert gpu.log[-1] == ("refine", 0x700, None, None)
+    np.testing.assert_array_equal(found[1], expected[1])
+    found = refine(rows, queries, candidates, 4, resources=Resources(device="cuda"))
+    assert gpu.log[-1] == ("refine", None, None, None)
+    np.testing.assert_array_equal(found[1], expected[1])
+    out = DeviceArray(np.empty((5, 4), np.float32)), DeviceArray(np.empty((5, 4), np.int64))
+    assert refine(*there, None, out[1], out[0])[1] is out[1]
+    np.testing.assert_array_equal(out[1].array, expected[1])
+    with pytest.raises(DeviceError, match=r"^argument 'distances' is on the CPU, the queries are on cuda:0"):
+        refine(*there, 4, distances=np.empty((5, 4), np.float32))
+    with pytest.raises(DtypeError, match=r"^argument 'candidates' has dtype int32, it must be int64"):
+        refine(*there[:2], DeviceArray(candidates.astype(np.int32)), 4)
