@@ -113,6 +113,10 @@ class Artifact:
         """Whether it holds code for CPUs."""
 
     @property
+    def sees_query(self) -> bool:
+        """Whether it is a filter whose rows may differ between queries."""
+
+    @property
     def is_verified(self) -> bool:
         """
         Whether its manifest says that the metric was verified; CUDA source is not.
@@ -166,7 +170,9 @@ def device_udf_to_artifact(udf: tuple[str, str, bytes, str, Sequence[tuple[str, 
     """An artifact that searches by the code of a descriptor."""
 
 class Filter:
-    """A bit for every id, set where a search may find the row."""
+    """
+    A bit for every id, set where a search may find the row; or code and bits that say so for each query.
+    """
 
     @staticmethod
     def from_bitset(words: int, bits: int) -> Filter:
@@ -177,6 +183,12 @@ class Filter:
     @staticmethod
     def from_bytes(bytes: int, count: int) -> Filter:
         """From bytes at a host address, one an id."""
+
+    @staticmethod
+    def from_bitmap(words: int, queries: int, bits: int) -> Filter:
+        """
+        Copies uint32 words at a host address; query q has the bits from q * bits on.
+        """
 
     def both(self, other: Filter) -> Filter:
         """Rows that pass this and the other."""
@@ -189,11 +201,11 @@ class Filter:
 
     @property
     def bits(self) -> int:
-        """Ids that it says something of."""
+        """Ids that its bits say something of; 0 if it is code alone."""
 
     @property
     def count(self) -> int:
-        """How many of them pass."""
+        """How many of them pass; -1 if each query has its own."""
 
 class Work:
     """What cannot be undone, and has not been done yet."""

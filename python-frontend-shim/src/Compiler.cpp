@@ -269,6 +269,12 @@ void addCompiler(nb::module_ &module) {
           },
           "Whether it holds code for CPUs.")
       .def_prop_ro(
+          "sees_query",
+          [](const Artifact &self) {
+            return annudf_artifact_get(self.handle.get())->sees_query != 0;
+          },
+          "Whether it is a filter whose rows may differ between queries.")
+      .def_prop_ro(
           "is_verified",
           [](const Artifact &self) {
             return annudf_artifact_get(self.handle.get())->verified_rules != 0;

@@ -2,10 +2,12 @@
 # Part of the annudf project. See LICENSE for license information.
 """Filters: which rows a search may find.
 
-Names are those of ``cuvs.neighbors.filters``. A filter has a bit for every id of an index. A search with it finds only
-rows whose bit is set, as if the index held no others. :func:`annudf.filter` makes a filter of a Python function.
+Names are those of ``cuvs.neighbors.filters``. A filter has a bit for every id of an index, or for every query and id. A
+search with it finds only rows whose bit is set, as if the index held no others. :func:`annudf.filter` makes a filter of
+a Python function.
 """
 
+from annudf.filters._bitmap import Bitmap, from_bitmap
 from annudf.filters._bits import Filter, Prefilter, from_bitset, from_mask, no_filter
 
-__all__ = ["Filter", "Prefilter", "from_bitset", "from_mask", "no_filter"]
+__all__ = ["Bitmap", "Filter", "Prefilter", "from_bitmap", "from_bitset", "from_mask", "no_filter"]

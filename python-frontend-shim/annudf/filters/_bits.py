@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_BITS = 2**63 - 32
 
-_Words = npt.NDArray[np.uint32]
+Words = npt.NDArray[np.uint32]
 
 
 class Entries(NamedTuple):
@@ -40,8 +40,8 @@ class Entries(NamedTuple):
 class Filter(ABC):
     """Which rows a search may find.
 
-    A filter holds bits (:class:`Prefilter`), code (:func:`annudf.filter`), all rows (:func:`no_filter`), or a
-    combination of them and of arrays of bool by ``&``, ``|`` and ``~``. It never changes.
+    A filter holds bits (:class:`Prefilter`, :class:`Bitmap`), code (:func:`annudf.filter`), all rows
+    (:func:`no_filter`), or a combination of them and of arrays of bool by ``&``, ``|`` and ``~``. It never changes.
     """
 
     # NumPy leaves `array & filter` to the filter, and does not join it with every entry.
@@ -53,21 +53,21 @@ class Filter(ABC):
         """For how many ids it is; None: for those of any index."""
 
     @abstractmethod
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
-        """A bit for each of the ids below `bits`, which are all that the index has."""
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
+        """What a search of so many queries takes, for the ids below `bits`, which are all that the index has."""
 
     @abstractmethod
     def _entries(self) -> Iterator[Entries]:
         """Whatever of it has an entry for each id."""
 
-    def _for_search(self, index: _CoreIndex, device: _arrays.Device) -> _CoreFilter:
-        """What a search of the index on that device takes."""
+    def _for_search(self, index: _CoreIndex, device: _arrays.Device, queries: int) -> _CoreFilter:
+        """What a search of the index on that device takes, for so many queries."""
         own, least = self._own_bits, index.row_extent
         if own is not None and own < least:
             raise ArgumentError(
                 f"the filter has {own} bits, the largest id of the index is {least - 1}; give it a bit for every id"
             )
-        return self._passing(index, device, least if own is None else own)
+        return self._passing(index, device, least if own is None else own, queries)
 
     def __and__(self, other: Any) -> Filter:
         return NotImplemented if (right := _operand(other)) is None else _joined("&", self, right)
@@ -94,7 +94,7 @@ class Prefilter(Filter):
     It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids. It can be pickled.
     """
 
-    def __init__(self, core: _CoreFilter, words: _Words | None = None, padded: bool = False) -> None:
+    def __init__(self, core: _CoreFilter, words: Words | None = None, padded: bool = False) -> None:
         if not isinstance(core, _CoreFilter):
             raise ArgumentError("a filter is made by filters.from_bitset(...) or filters.from_mask(...)")
         self._core = core
@@ -121,7 +121,7 @@ class Prefilter(Filter):
         bits = self._core.bits
         yield Entries("mask", "the filter", bits - 31 if self._padded else bits, bits)
 
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
         return self._core
 
     def __invert__(self) -> Prefilter:
@@ -153,7 +153,7 @@ class _All(Filter):
     def _entries(self) -> Iterator[Entries]:
         yield from ()
 
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
         if bits > MAX_FILTER_IDS:
             raise ArgumentError(
                 f"the largest id of the index is {index.row_extent - 1}, and a filter has a bit for every id up to it, "
@@ -166,7 +166,7 @@ class _All(Filter):
 
 
 class _Joined(Filter):
-    """Two filters of which at least one has code."""
+    """Two filters of which at least one has code, or bits for each query."""
 
     def __init__(self, sign: str, a: Filter, b: Filter) -> None:
         self._sign, self._a, self._b = sign, a, b
@@ -179,8 +179,8 @@ class _Joined(Filter):
         yield from self._a._entries()
         yield from self._b._entries()
 
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
-        a, b = self._a._passing(index, device, bits), self._b._passing(index, device, bits)
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
+        a, b = (one._passing(index, device, bits, queries) for one in (self._a, self._b))
         return a.both(b) if self._sign == "&" else a.either(b)
 
     @of_whole("_b")
@@ -189,7 +189,7 @@ class _Joined(Filter):
 
 
 class _Inverted(Filter):
-    """What another, which has code, drops."""
+    """What another drops, which has code or bits for each query."""
 
     def __init__(self, of: Filter) -> None:
         self._of = of
@@ -201,8 +201,8 @@ class _Inverted(Filter):
     def _entries(self) -> Iterator[Entries]:
         return self._of._entries()
 
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
-        return self._of._passing(index, device, bits).inverted()
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
+        return self._of._passing(index, device, bits, queries).inverted()
 
     @of_whole("_of")
     def __repr__(self) -> str:
@@ -337,20 +337,24 @@ def check_filter(given: Any, resources: Resources) -> Filter | None:
 
 def _of_booleans(array: Any, name: str, resources: Resources | None) -> Prefilter:
     values = _vector(array, name, "bool", resources)
-    # Any byte but 0 is True, as for the core.
-    packed = np.packbits(transfer.as_numpy(values), bitorder="little")
+    return _of_bits(packed_bits(transfer.as_numpy(values)), values.shape[0])
+
+
+def packed_bits(values: npt.NDArray[np.bool_]) -> Words:
+    """A bit for each; any byte but 0 is True, as for the core."""
+    packed = np.packbits(values, bitorder="little")
     words = np.zeros(-(-values.shape[0] // 32), "<u4")
     words.view(np.uint8)[: len(packed)] = packed
-    return _of_bits(words, values.shape[0])
+    return words
 
 
-def _of_bits(words: _Words, bits: int, padded: bool = False) -> Prefilter:
+def _of_bits(words: Words, bits: int, padded: bool = False) -> Prefilter:
     """Copies the words that have the bits."""
     kept = np.array(words[: -(-bits // 32)], np.uint32)
     return Prefilter(_of_words(kept, bits), kept, padded)
 
 
-def _of_words(words: _Words, bits: int) -> _CoreFilter:
+def _of_words(words: Words, bits: int) -> _CoreFilter:
     return _CoreFilter.from_bitset(words.ctypes.data, bits)
 
 
@@ -376,7 +380,10 @@ def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _
         )
     _arrays.check_dtype(seen, name, (dtype,))
     if len(seen.shape) != 1:
-        raise ArgumentError(f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word")
+        queries = f"; bits for each query are filters.from_bitmap({name})" if len(seen.shape) == 2 else ""
+        raise ArgumentError(
+            f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word{queries}"
+        )
     if seen.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has no entries; give at least one")
     return transfer.to_host(_arrays.as_contiguous(seen, name), name, place)

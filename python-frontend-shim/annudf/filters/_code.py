@@ -2,9 +2,9 @@
 # Part of the annudf project. See LICENSE for license information.
 """:func:`filter`: rows that a search may find, chosen by a function of the user's own.
 
-A filter is compiled, verified and bound as a metric is, to an ``annudf.filter``, and what it keeps is computed by a
-scan of the whole index. Its bits are kept for that state of the index, and a search takes them as it takes those of
-a Prefilter; so a search knows of no filters with code.
+A filter is compiled, verified and bound as a metric is, to an ``annudf.filter``. If it sees the query, a search
+computes it for the candidates of each query. Another filter is computed by a scan of the whole index; its bits are
+kept for that state of the index, and a search takes them as it takes those of a Prefilter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from annudf._support import fork
 from annudf._support.log import logger
 from annudf._support.options import DeviceBackend, MetricOptions
 from annudf._support.repr import of_whole
-from annudf.errors import ArgumentError, CaptureError
+from annudf.errors import ArgumentError
 from annudf.filters._bits import Entries, Filter
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class CodeFilter(Filter):
         for name, text, length in entries_by_row(self._metric):
             yield Entries(name, text, length, length)
 
-    def _passing(self, index: CoreIndex, device: Device, bits: int) -> CoreFilter:
-        artifact_and_captures = self._metric.prepare(device, index, 1)
+    def _passing(self, index: CoreIndex, device: Device, bits: int, queries: int) -> CoreFilter:
+        artifact_and_captures = self._metric.prepare(device, index, queries)
         # Nothing is reused from another state of the index: extend() may have moved rows to other lists.
         key = (index.generation, device, bits)
         with self._lock:
@@ -154,11 +154,12 @@ class CodeFilter(Filter):
             self._found.move_to_end(key)
             while len(self._found) > _KEPT:
                 self._found.popitem(last=False)
-        logger.debug("filter %s keeps %d of %d rows", self.name, found.count, index.size)
+        if not artifact_and_captures[0].sees_query:
+            logger.debug("filter %s keeps %d of %d rows", self.name, found.count, index.size)
         return found
 
     def _compute(self, index: CoreIndex, device: Device, bits: int, artifact: Any, captures: Any) -> CoreFilter:
-        if bits > MAX_FILTER_IDS:
+        if bits > MAX_FILTER_IDS and not artifact.sees_query:
             raise ArgumentError(
                 f"filter '{self.name}': the largest id of the index is {index.row_extent - 1}, and a filter with code "
                 f"has a bit for every id up to it, at most {MAX_FILTER_IDS}; give the rows smaller ids"
@@ -206,10 +207,12 @@ def filter(
 ) -> CodeFilter | Callable[[Callable[[Any], Any]], CodeFilter]:
     """Makes a filter of a function ``f(ctx)`` that says whether a search may find a row.
 
-    ``ctx.row`` is the id of the row, ``ctx.list`` the number of its list, ``ctx.dims`` the number of dimensions, and
-    captures are read as in a metric: ``ctx.price[ctx.row]`` reads an array with one entry per id. The function is
-    compiled and verified like a metric, for CPU and GPU. Its bits are computed once for an index and the values of its
-    captures, before any distance. A search with it then costs as much as with a Prefilter.
+    ``ctx.row`` is the id of the row, ``ctx.query`` the number of the query, ``ctx.list`` the number of the row's
+    list, ``ctx.dims`` the number of dimensions, and captures are read as in a metric: ``ctx.price[ctx.row]`` reads an
+    array with one entry per id, ``ctx.mine[ctx.query]`` one with an entry per query. The function is compiled and
+    verified like a metric, for CPU and GPU. If it reads ``ctx.query``, a search on a CPU computes it for each query
+    and row of the probed lists, and a search on a GPU refuses it. Otherwise its bits are computed once for an index
+    and the values of its captures, and a search then costs as much as with a Prefilter.
 
     Parameters
     ----------
@@ -256,6 +259,12 @@ def filter(
     array([[4, 2]])
     >>> ivf_flat.search(params, index, data[5:], 2, filter=affordable.bind(most=10.0))[1]
     array([[ 0, -1]])
+    >>> @annudf.filter(captures={"price": price, "budget": np.array([10.0, 20.0], np.float32)})
+    ... def within(ctx):
+    ...     return ctx.price[ctx.row] <= ctx.budget[ctx.query]
+    >>> ivf_flat.search(params, index, data[4:], 2, filter=within)[1]
+    array([[ 0, -1],
+           [ 4,  2]])
     """
     backend = check_device_backend(device_backend)
 
@@ -276,12 +285,6 @@ def filter(
         symbol = check_symbol(symbol_name) if symbol_name is not None else _symbol(target.__name__)
         check_early(target)
         declared = given.captures(target, unread="row")
-        for name, one in declared.items():
-            if "query" in one.extents:
-                raise CaptureError(
-                    f"capture '{name}' of filter '{symbol}' has one entry a query, and a filter cannot read ctx.query: "
-                    "it is computed once for all queries; make one filter for each user and search with it"
-                )
         options = MetricOptions(
             symbol, given.order, 0.0, given.coarse, captures=declared, elements=given.elements, is_filter=True
         )

@@ -21,19 +21,19 @@ _TRIES = 100
 
 
 def with_bits(
-    asked: Filter | None, index: _core.Index, device: Device, call: Callable[[_core.Filter | None], _T]
+    asked: Filter | None, index: _core.Index, device: Device, queries: int, call: Callable[[_core.Filter | None], _T]
 ) -> _T:
-    """What `call` gives for the filter's bits, which are of the index as the call finds it.
+    """What `call`, a search of so many queries, gives for the filter's bits, of the index as the call finds it.
 
     Bits of code are those of one state. Ids that `extend` adds before the call have none, or where the filter is
     inverted all; so both are done again.
     """
     if asked is None or isinstance(asked, Prefilter):
-        return call(None if asked is None else asked._for_search(index, device))
+        return call(None if asked is None else asked._for_search(index, device, queries))
     for _ in range(_TRIES):
         generation = index.generation
         try:
-            result = call(asked._for_search(index, device))
+            result = call(asked._for_search(index, device, queries))
         except ArgumentError:
             if index.generation == generation:
                 raise

@@ -79,6 +79,7 @@ class HostSearch:
                 self.filter,
                 self.arguments[0],
                 self.device,
+                self.rows.shape[0],
                 lambda chosen: call(*self.arguments, *more, chosen),
             )
         except InputError as error:

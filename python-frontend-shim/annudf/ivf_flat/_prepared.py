@@ -92,6 +92,7 @@ def prepare(
             asked,
             index._core,
             device,
+            rows.shape[0],
             lambda chosen: engine.prepare(
                 index._core,
                 artifact,

@@ -313,7 +313,7 @@ def search(
             "queries",
         )
 
-    cost = with_bits(asked, core, device, searched)
+    cost = with_bits(asked, core, device, rows.shape[0], searched)
     tell_cost(cost, metric, device)
     told_of = transfer.to_host(rows, "queries", place) if waits and cost.nan_distances else rows
     _nan.tell(cost, search_params.on_nan, metric, core, told_of, earlier=told_of.device.kind == "cuda")

@@ -281,7 +281,7 @@ def test_threads_do_not_wait_for_each_others_scan(index, monkeypatch):
     monkeypatch.setattr(backends, "backend", lambda device: Meeting())
     chosen = affordable.bind(most=34.0)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        made = list(pool.map(lambda _: chosen._for_search(index._core, backends.CPU), range(3)))
+        made = list(pool.map(lambda _: chosen._for_search(index._core, backends.CPU, 1), range(3)))
     assert made[0] is made[1] is made[2]
     assert made[0].count == (prices <= 34).sum()
 
@@ -333,10 +333,6 @@ def number_or_nothing(ctx):
         return True
 
 
-def of_a_query(ctx):
-    return ctx.query == 0
-
-
 def of_a_dimension(ctx):
     return ctx.dim == 0
 
@@ -362,9 +358,11 @@ def without_ctx():
     [
         (no_bool, "no_bool returns float32; a filter returns True or False on every path, such as"),
         (number_or_nothing, "number_or_nothing returns nothing on some path; return True or False on every path"),
-        (of_a_query, "a filter cannot read ctx.query: it is computed once for all queries; make one filter for"),
-        (of_a_dimension, "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.list and"),
-        (not_there, "there is no ctx.cost; there are ctx.dims, ctx.row, ctx.list, ctx.price (declare arrays"),
+        (of_a_dimension, "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.query,"),
+        (
+            not_there,
+            "there is no ctx.cost; there are ctx.dims, ctx.row, ctx.query, ctx.list, ctx.price (declare arrays",
+        ),
         (
             of_coordinates,
             "takes (x, y, acc, ctx); a filter's function is of_coordinates(ctx), which returns whether row",
@@ -390,17 +388,10 @@ def test_an_index_that_is_not_proved(index):
 
 
 def test_refused_when_made():
-    limits = np.ones(5, np.float32)
-
     def limited(ctx):
-        return ctx.limit[ctx.query] > 1
+        return ctx.limit > 1
 
     for make, kind, message in (
-        (
-            lambda: ivf_flat.filter(captures={"limit": limits})(limited),
-            CaptureError,
-            "capture 'limit' of filter 'limited' has one entry a query, and a filter cannot read ctx.query",
-        ),
         (lambda: ivf_flat.filter(3), ArgumentError, "annudf.filter decorates a Python function f(ctx), not a int"),
         (lambda: ivf_flat.filter(captures=[1]), None, ""),
         (lambda: ivf_flat.filter(captures=[1])(limited), ArgumentError, "captures is a list, it must be a mapping of"),

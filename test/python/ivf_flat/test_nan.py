@@ -66,7 +66,7 @@ def stats_of(index, queries, metric, k=10, n_probes=20, chosen=None, family=""):
     view = _arrays.input_matrix(queries, "queries", packed=index.packed, dims=index.dim)
     artifact, captures = metric.prepare(CPU, index._core, len(queries))
     ids, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
-    bits = None if chosen is None else chosen._for_search(index._core, CPU)
+    bits = None if chosen is None else chosen._for_search(index._core, CPU, len(queries))
     return backends.backend(CPU).search(
         index._core, artifact, captures, view.address, len(queries), index.dim, ELEMENT_OF_DTYPE[view.dtype], k,
         n_probes, ids.ctypes.data, distances.ctypes.data, None, bits, family,

@@ -30,9 +30,8 @@ ABSENT: dict[str, dict[str, str]] = {
     "finalize": {"dim": "ctx.dim has no meaning in finalize, which is called once a row; use it in update"},
     "init": {"dim": f"ctx.dim {_INIT}", "row": f"ctx.row {_INIT}"},
     "filter": {
-        "dim": "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.list and ctx.dims",
-        "query": "a filter cannot read ctx.query: it is computed once for all queries; "
-        "make one filter for each user and search with it, or let the metric read ctx.query",
+        "dim": "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.query, ctx.list and "
+        "ctx.dims",
     },
     "function": {
         name: f"ctx.{name} has no meaning in a device function, which no search calls; take it as an argument"
