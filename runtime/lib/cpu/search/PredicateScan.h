@@ -65,7 +65,7 @@ public:
   /// queries. For the planner, which asks before there are lists to probe.
   double sampledShare(const SearchParams &params, int64_t queries) const;
 
-  double linkMs() const { return linkMs_; } ///< Of links that the constructor made.
+  double linkMs() const { return linkMs_; } ///< The constructor's links took it.
   int links() const { return links_; }
 
 private:
