@@ -13,10 +13,10 @@
 
 #include "Families.h"
 #include "HostResources.h"
+#include "PredicateScan.h"
 #include "cpu/jit/Jit.h"
 #include "cpu/jit/ScanCache.h"
 #include "cpu/search/Batch.h"
-#include "cpu/search/PredicateScan.h"
 #include "cpu/search/Queries.h"
 #include "cpu/search/Reporter.h"
 #include "cpu/search/Results.h"

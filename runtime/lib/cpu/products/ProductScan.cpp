@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductScan.h"
-#include "cpu/search/PredicateScan.h"
+#include "cpu/search/Batch.h"
 
 #include "annudf/runtime/rows/RowStore.h"
 #include "annudf/runtime/support/Parallel.h"

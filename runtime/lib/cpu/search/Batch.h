@@ -68,6 +68,22 @@ annudf_cpu_scan scanOf(const RowStore &index, const Task &task);
 /// Marks which rows of each group that a task scans pass the filter.
 void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan, std::vector<uint32_t> &pass);
 
+/// Whether a row, by its number in the scan, exists and the i-th query may find it.
+inline bool passes(const annudf_cpu_scan &scan, int32_t i, int64_t row) {
+  const int64_t group = row / kGroupRows;
+  const uint32_t bit = uint32_t(1) << (row % kGroupRows);
+  return row < scan.size && (!scan.pass || (scan.pass[group] & bit) != 0) &&
+         (!scan.queryPass || (scan.queryPass[group * scan.queries + i] & bit) != 0);
+}
+
+/// A part of a scan that begins with its group `first` passes what the scan does.
+inline void takePass(annudf_cpu_scan &part, const annudf_cpu_scan &scan, int64_t first) {
+  if (scan.pass)
+    part.pass = scan.pass + first;
+  if (scan.queryPass)
+    part.queryPass = scan.queryPass + first * scan.queries;
+}
+
 } // namespace annudf::runtime::cpu
 
 #endif // ANNUDF_RUNTIME_LIB_CPU_SEARCH_BATCH_H
