@@ -28,7 +28,7 @@ struct BatchShape {
   uint64_t allGroups = 0; ///< Groups of the index.
   uint64_t dims = 0;
   bool isFiltered = false;
-  uint64_t depth = 0; ///< DevicePredicate::depth; 0: there is no predicate.
+  uint64_t depth = 0;   ///< DevicePredicate::depth; 0: there is no predicate.
   bool isRanked = true; ///< Whether lists have centers, whose keys need room.
   Tiling tiling;
 };
