@@ -240,7 +240,7 @@ void Pipeline::enqueueProbes(const annudf_scan_args &args, const BatchShape &sha
 
 void Pipeline::enqueuePredicate(const annudf_scan_args &args, const BatchShape &shape,
                                 Launcher &to) const {
-  constexpr uint64_t kWarps = ANNUDF_SCAN_THREADS / 32, kPerProcessor = 16, kThreads = 256;
+  constexpr uint64_t kWarps = ANNUDF_SCAN_THREADS / 32, kPerProcessor = 64, kThreads = 256;
   const uint64_t items = shape.tiling.queries ? mostTiles(shape) : shape.queries * shape.probes;
   const uint64_t cut =
       segments(items, std::min<uint64_t>(index.mostGroups(1), shape.tiling.segmentGroups),
