@@ -373,10 +373,13 @@ TEST_F(CudaPredicate, PreparedSearchesFindWhatSearchesFind) {
 /// directions.
 TEST_F(CudaPredicate, NanIsCountedOfRowsThatPassAlone) {
   reference::Vectors rows = base;
-  const float huge = 3e38F;
+  reference::Vectors own = queries;
+  const float huge = 3e38F, both[] = {2, -2};
   for (const int64_t row : {5, 6, 7})
     for (int32_t d = 0; d < kDims; ++d)
       std::memcpy(&rows.encoded[size_t(row * kDims + d) * 4], &huge, 4);
+  for (const int64_t q : {0, 1})
+    std::memcpy(&own.encoded[size_t(q * kDims) * 4], both, sizeof both);
   const Metric product = unfusedMetric(testMetric("inner_product"));
   const Index index = backend->storeRows(view(rows), {}, {});
   const Passes passes = [](int64_t q, int64_t id) {
@@ -387,7 +390,7 @@ TEST_F(CudaPredicate, NanIsCountedOfRowsThatPassAlone) {
     if (std::string(family).starts_with("staged") && backend->arch() < 80)
       continue;
     const Answer found =
-        answerOf(*backend, index, product, queries, 10, {.predicate = predicate, .family = family});
+        answerOf(*backend, index, product, own, 10, {.predicate = predicate, .family = family});
     EXPECT_EQ(found.stats.nanDistances, 3) << family;
     EXPECT_TRUE(passes(found.stats.nanQuery, found.stats.nanRow)) << family;
   }
