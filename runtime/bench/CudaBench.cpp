@@ -31,7 +31,8 @@
 // share of the rows, and of no queries more than chance does, so close together that they are one
 // list. --by-hand runs kernels that hold the formula themselves (ByHand.cu). --tenant also times
 // searches in which each query may find this share of the rows, its tenant's: by the code of
-// --tenant-filter, whose captures of rows and queries are tenants, else by a bit for each pair.
+// --tenant-filter, whose captures of rows and queries are tenants (--tenant-column: the rows' are
+// a column), else by a bit for each pair.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,6 +108,7 @@ struct Options {
   std::vector<double> pass;    ///< Shares of rows that filters let pass.
   std::vector<double> tenants; ///< Shares of rows that a query may find, each query others.
   std::string tenantFilter;    ///< The code that says which; "": bits do.
+  bool tenantColumn = false;   ///< Whether tenants of rows are a column, and not an array by id.
   std::vector<std::string> families = {""};
   int64_t queries = 0, maxK = 0; ///< The most of one search.
   bool host = false, hostBuild = false, links = false, stages = false, contract = false;
@@ -140,6 +142,9 @@ void Options::addOptions(CLI::App &app) {
       ->check(CLI::Range(1e-9, 1.0));
   app.add_option("--tenant-filter", tenantFilter, "The filter that compares the tenants")
       ->check(CLI::ExistingFile);
+  app.add_flag("--tenant-column", tenantColumn,
+               "The rows' tenants are a column of the index; for one --tenant")
+      ->needs("--tenant-filter");
   app.add_option("--scalar", scalar, "Value of scalar captures");
   app.add_option("--family", families, "Kernels to run in turns, \"\": the planner's choice")
       ->delimiter(',');
@@ -197,6 +202,7 @@ public:
   std::string family;      ///< Runs the searches that follow; "": the planner's choice.
   bool timeStages = false; ///< As of SearchParams.
   double tenantShare = 1;  ///< How many rows a query may find; 1: all.
+  bench::Tenants tenants;
 
   std::vector<double> hostMs; ///< What the calls of searches in device memory took.
 
@@ -232,18 +238,16 @@ private:
   std::vector<int64_t> hostIds;
   std::vector<float> hostDistances;
   std::shared_ptr<const RowFilter> passing;
-  bench::Tenants tenants;
 };
 
 Searcher::Searcher(const Options &load, CudaBackend &backend, const Metric &metric,
                    const Index &index, const Matrix &query)
-    : load(load), metric(metric), index(index), query(query), backend(backend),
-      context(std::make_shared<Context>(0)), scope(*context),
+    : tenants(load.tenantFilter, load.rows, load.dims), load(load), metric(metric), index(index),
+      query(query), backend(backend), context(std::make_shared<Context>(0)), scope(*context),
       deviceQueries(context, query.storage.size()),
       deviceIds(context, static_cast<size_t>(load.queries * load.maxK) * 8),
       deviceDistances(context, static_cast<size_t>(load.queries * load.maxK) * 4),
-      hostIds(static_cast<size_t>(load.queries * load.maxK)), hostDistances(hostIds.size()),
-      tenants(load.tenantFilter, load.rows, load.dims) {
+      hostIds(static_cast<size_t>(load.queries * load.maxK)), hostDistances(hostIds.size()) {
   ANNUDF_CUDA(cuMemcpyHtoD, deviceQueries.device(), query.storage.data(), query.storage.size());
   ANNUDF_CUDA(cuStreamSynchronize, nullptr);
   ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
@@ -430,8 +434,10 @@ void run(Options load) {
   const Matrix query =
       mixture(load.queries, load.dims, load.element, load.clusters, load.sigma, 77777);
   const auto backend = makeCudaDeviceBackend();
-  const Index index = buildIndex(load, base, *backend);
+  Index index = buildIndex(load, base, *backend);
   Searcher searcher(load, *backend, metric, index, query);
+  if (load.tenantColumn)
+    searcher.tenants.addTo(index, load.tenants.at(0));
 
   SearchStats stats;
   searcher.search(kTruthRows, 10, load.lists, stats);

@@ -11,9 +11,12 @@
 
 #include "Mixture.h"
 
+#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/Predicate.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cmath>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,11 +39,20 @@ public:
   std::shared_ptr<const runtime::Predicate> of(int64_t queries, double share) {
     std::shared_ptr<const runtime::Predicate> &made = all[{queries, share}];
     if (!made) {
-      const auto tenants = static_cast<uint64_t>(std::llround(1 / share));
+      const int64_t tenants = std::llround(1 / share);
       made = std::make_shared<const runtime::Predicate>(std::vector<runtime::Predicate::Step>{
           code ? codeOf(queries, tenants) : bitsOf(queries, tenants)});
     }
     return made;
+  }
+
+  /// Makes the tenants of rows a column of the index, for searches with that share alone.
+  void addTo(runtime::Index &index, double share) {
+    const std::vector<int32_t> ofRows = tenantsOf(kRowSeed, rows, std::llround(1 / share));
+    for (const CaptureInfo &capture : code->artifact.manifest.captures)
+      if (runtime::hasExtent({capture}, ExtentBound::Rows))
+        index.addColumns(runtime::newColumns({{capture.name, valueOf(ofRows)}}));
+    columns = runtime::columnTypes(index);
   }
 
 private:
@@ -48,32 +60,42 @@ private:
     return static_cast<int32_t>(mix(seed + static_cast<uint64_t>(of)) % tenants);
   }
 
-  runtime::Predicate::Step codeOf(int64_t queries, uint64_t tenants) const {
-    const Manifest &manifest = code->artifact.manifest;
-    std::map<std::string, runtime::NumericArray> values;
-    for (const CaptureInfo &capture : manifest.captures) {
-      const bool isOfRows = runtime::hasExtent({capture}, ExtentBound::Rows);
-      const int64_t count = isOfRows ? rows : queries;
-      runtime::NumericArray array{"i32", {count}, {}, "generated"};
-      array.storage.resize(static_cast<size_t>(count) * sizeof(int32_t));
-      for (int64_t i = 0; i < count; ++i) {
-        const int32_t tenant = tenantOf(isOfRows ? kRowSeed : kQuerySeed, i, tenants);
-        std::memcpy(&array.storage[static_cast<size_t>(i) * sizeof tenant], &tenant, sizeof tenant);
-      }
-      values[capture.name] = std::move(array);
-    }
-    return runtime::Predicate::Code{
-        code, std::make_shared<const runtime::BoundCaptures>(
-                  runtime::BoundCaptures::bind(manifest, {dims, rows, queries}, values))};
+  static std::vector<int32_t> tenantsOf(uint64_t seed, int64_t count, int64_t tenants) {
+    std::vector<int32_t> all;
+    for (int64_t i = 0; i < count; ++i)
+      all.push_back(tenantOf(seed, i, static_cast<uint64_t>(tenants)));
+    return all;
   }
 
-  runtime::Predicate::Step bitsOf(int64_t queries, uint64_t tenants) const {
+  runtime::Predicate::Step codeOf(int64_t queries, int64_t tenants) {
+    const Manifest &manifest = code->artifact.manifest;
+    std::map<std::string, runtime::CaptureValue> values;
+    for (const CaptureInfo &capture : manifest.captures) {
+      const bool isOfRows = runtime::hasExtent({capture}, ExtentBound::Rows);
+      if (isOfRows && !columns.empty())
+        continue;
+      bound.push_back(isOfRows ? tenantsOf(kRowSeed, rows, tenants)
+                               : tenantsOf(kQuerySeed, queries, tenants));
+      values[capture.name] = valueOf(bound.back());
+    }
+    const int64_t ofRows = columns.empty() ? rows : 0;
+    return runtime::Predicate::Code{
+        code, std::make_shared<const runtime::BoundCaptures>(runtime::BoundCaptures::bindViews(
+                  manifest, {dims, ofRows, queries}, values, false, &columns))};
+  }
+
+  static runtime::CaptureValue valueOf(const std::vector<int32_t> &tenants) {
+    runtime::CaptureValue value;
+    value.dtype = "i32", value.shape = {int64_t(tenants.size())}, value.origin = "generated";
+    value.data = tenants.data(), value.bytes = tenants.size() * sizeof(int32_t);
+    return value;
+  }
+
+  runtime::Predicate::Step bitsOf(int64_t queries, int64_t tenants) const {
     std::vector<uint32_t> words(static_cast<size_t>(runtime::RowFilter::wordsFor(queries * rows)));
-    std::vector<int32_t> ofRow;
-    for (int64_t row = 0; row < rows; ++row)
-      ofRow.push_back(tenantOf(kRowSeed, row, tenants));
+    const std::vector<int32_t> ofRow = tenantsOf(kRowSeed, rows, tenants);
     for (int64_t query = 0, bit = 0; query < queries; ++query) {
-      const int32_t own = tenantOf(kQuerySeed, query, tenants);
+      const int32_t own = tenantOf(kQuerySeed, query, static_cast<uint64_t>(tenants));
       for (int64_t row = 0; row < rows; ++row, ++bit)
         words[static_cast<size_t>(bit / 32)] |= uint32_t(ofRow[static_cast<size_t>(row)] == own)
                                                 << (bit % 32);
@@ -85,6 +107,8 @@ private:
   const int64_t rows;
   const int32_t dims;
   std::shared_ptr<const runtime::Metric> code;
+  std::list<std::vector<int32_t>> bound; ///< What captures read.
+  runtime::ColumnTypes columns;          ///< Of the index; none: tenants of rows are bound.
   std::map<std::pair<int64_t, double>, std::shared_ptr<const runtime::Predicate>> all;
 };
 
