@@ -28,7 +28,7 @@ __device__ __forceinline__ uint32_t wordOfLane(const annudf_predicate_args &args
                                                bool exists, int64_t row, uint32_t query,
                                                uint32_t count, Keep keep) {
   // Code loads what it reads of a row once for all of these.
-  constexpr uint32_t kAtOnce = 4;
+  constexpr uint32_t kAtOnce = 8;
   const uint32_t lane = threadIdx.x & 31;
   uint32_t mine = 0;
 #pragma unroll 1
