@@ -210,9 +210,9 @@ def filter(
     ``ctx.row`` is the id of the row, ``ctx.query`` the number of the query, ``ctx.list`` the number of the row's
     list, ``ctx.dims`` the number of dimensions, and captures are read as in a metric: ``ctx.price[ctx.row]`` reads an
     array with one entry per id, ``ctx.mine[ctx.query]`` one with an entry per query. The function is compiled and
-    verified like a metric, for CPU and GPU. If it reads ``ctx.query``, each search computes it for each query and
-    row of the probed lists. Otherwise its bits are computed once for an index and the values of its captures, and a
-    search then costs as much as with a Prefilter.
+    verified like a metric, for CPU and GPU. If it reads ``ctx.query``, each search computes it for each query and row
+    of the probed lists. Otherwise its bits are computed once for an index and the values of its captures, and a search
+    then costs as much as with a Prefilter.
 
     Parameters
     ----------

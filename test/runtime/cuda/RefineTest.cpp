@@ -28,7 +28,7 @@ constexpr int64_t kRows = 700;
 struct Arrays {
   const reference::Vectors &base, &queries;
   const std::vector<int64_t> &candidates;
-  uint64_t shift = 0; ///< Bytes from where their memory begins to the rows.
+  uint64_t shift = 0; ///< Bytes before the rows in device memory.
 
   Found refine(const Metric &metric, int k, bool rowsThere, bool candidatesThere, bool queriesThere,
                SearchStats *stats = nullptr) const {
