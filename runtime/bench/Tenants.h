@@ -108,7 +108,7 @@ private:
   const int32_t dims;
   std::shared_ptr<const runtime::Metric> code;
   std::list<std::vector<int32_t>> bound; ///< What captures read.
-  runtime::ColumnTypes columns;          ///< Of the index; none: tenants of rows are bound.
+  runtime::ColumnTypes columns;          ///< Columns of the index; none: tenants of rows are bound.
   std::map<std::pair<int64_t, double>, std::shared_ptr<const runtime::Predicate>> all;
 };
 
