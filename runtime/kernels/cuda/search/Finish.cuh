@@ -115,7 +115,10 @@ __device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned 
   if (threadIdx.x == 0)
     rows = 0;
   const uint32_t groups = groupCount;
-  visitKeys(own, groups, keyAt, [&](uint32_t, uint32_t key) { best = min(best, key); });
+  if (groups * 32 > blockDim.x)
+    visitKeys(own, groups, keyAt, [&](uint32_t, uint32_t key) { best = min(best, key); });
+  else if (threadIdx.x < groups * 32) // Minima of so few groups would rule out few rows.
+    best = scanned.keys[threadIdx.x];
   if (!findBoundOfFew(scratch, best, k, bound))
     return false;
   uint32_t *few = scratch.histogram + 1024;
