@@ -358,7 +358,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
 
 /** A filter of code: the rows that an annudf.filter keeps (docs/examples/filters/affordable.mlir),
  * computed here and now, by a scan of the whole index. If the index was extended since, it may
- * lack ids: a search says so. A filter that sees the query is that of annudf_filter_from_code.
+ * lack ids: a search says so. Of a filter that sees the query it is what annudf_filter_from_code
+ * gives: bits are not looked at, and the captures are bound for all queries.
  * \param artifact  of role ANNUDF_ROLE_FILTER; ANNUDF_INPUT for a metric.
  * \param captures  bound for this filter, this index and one query; NULL if it has none.
  * \param bits      of the filter, so that it can be joined with others; 0: one more than the

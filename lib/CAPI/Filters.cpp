@@ -10,6 +10,7 @@
 
 #include "annudf/runtime/engine/FilterCode.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace annudf;
@@ -52,8 +53,9 @@ annudf_status annudf_filter_from_bitmap(const uint32_t *words, int64_t queries, 
     call.refuseNull(words, "words");
     call.refuseNull(filter, "filter");
     checkRange("queries", queries, 1, std::numeric_limits<int32_t>::max());
-    const int64_t count = runtime::RowFilter::wordsFor(
-        queries * checkRange("bits", bits, 1, runtime::kMostFilterIds));
+    const int64_t most =
+        std::min(runtime::kMostFilterIds, std::numeric_limits<int64_t>::max() / 2 / queries);
+    const int64_t count = runtime::RowFilter::wordsFor(queries * checkRange("bits", bits, 1, most));
     *filter = new annudf_filter({std::make_shared<const runtime::QueryBitmap>(
         std::vector<uint32_t>(words, words + count), queries, bits)});
   });

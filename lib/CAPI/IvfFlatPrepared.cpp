@@ -8,6 +8,8 @@
 
 #include "SearchArguments.h"
 
+#include "annudf/runtime/engine/Predicate.h"
+
 using namespace annudf;
 using namespace annudf::capi;
 
@@ -22,6 +24,18 @@ struct annudf_ivf_flat_prepared {
   /// A GPU's; destroyed before what it uses.
   std::unique_ptr<runtime::PreparedSearch> onDevice;
 };
+
+/// Makes the kernels of a predicate's code on a CPU.
+static void precompileCode(runtime::Backend &backend, const runtime::Predicate *predicate) {
+  if (!predicate)
+    return;
+  for (const runtime::Predicate::Step &step : predicate->steps())
+    if (const auto *code = std::get_if<runtime::Predicate::Code>(&step)) {
+      runtime::MetricView filter = *code->filter;
+      filter.as = ANNUDF_ROLE_FILTER;
+      backend.precompile(filter, ANNUDF_ELEMENT_F32);
+    }
+}
 
 annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_flat_index *index,
                                       const annudf_artifact *artifact,
@@ -69,6 +83,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
                                                        arguments.params));
       backend->value->precompile(metric, {index->value.element(), arguments.queries.element},
                                  &cost);
+      precompileCode(*backend->value, arguments.params.predicate.get());
     }
     give(stats, cost);
     *prepared = made.release();

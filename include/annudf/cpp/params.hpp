@@ -42,7 +42,7 @@ struct search_stats {
       {}; ///< The part of the metric that a CPU computes for one row at a time; mostly "".
   /// Device memory held by the workspace that ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
-  double passing_share = 1; ///< The share of rows that the filter's bits let pass.
+  double passing_share = 1; ///< The share of rows that the filter lets pass.
   std::int64_t scored = 0;  ///< Pairs of a query and a row of its lists that the filter lets pass.
   /// Those of them whose distance was NaN, so that the row is never found; of a search in device
   /// memory without time_stages those of earlier ones with the metric.

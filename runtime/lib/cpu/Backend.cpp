@@ -89,6 +89,8 @@ public:
 
   void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
     checkElements(metric, elements);
+    if (metric.artifact.manifest.seesQuery) // As PredicateScan asks for it.
+      elements = ANNUDF_ELEMENT_F32;
     bool compiled = false;
     const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, elements, compiled);
     if (stats)

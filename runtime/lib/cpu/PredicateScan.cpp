@@ -109,6 +109,7 @@ void PredicateScan::run(const Code &code, const annudf_cpu_scan &scan, const Tas
   Kept kept{scan.ids, scan.size, scan.queries, words};
   annudf_cpu_scan keep = scan;
   keep.numbers = scan.ids;
+  keep.list = index_.listNumber(task.list);
   Slots own;
   code.columns.place(keep, task, work.numbers, own);
   keep.limit = work.limits.data();

@@ -128,7 +128,7 @@ WithinRadius DeviceBackend::searchRadius(const RowStore &index, const MetricView
                                          float radius, int64_t mostResults,
                                          const SearchParams &params, SearchStats *stats) {
   checkRadius(index, metric, queries, radius, params);
-  checkCaptures(metric, captures, extentsOf(index, queries));
+  checkCaptures(metric, captures, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, captures);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;

@@ -16,8 +16,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace annudf::runtime {
+
+/// Adds what the search of a piece cost; the kernels of the first are those that are told of.
+inline void addPieceCost(SearchStats &all, const SearchStats &piece) {
+  const std::string family = all.family, why = all.why;
+  addCost(all, piece);
+  if (!family.empty())
+    all.family = family, all.why = why;
+}
+
+/// Sets the share of all rows that filters let pass, of a search whose pieces are done.
+inline void tellPassing(SearchStats &all, const SearchParams &params, int64_t rows,
+                        int64_t queries) {
+  if (params.predicate)
+    all.passingShare = double(all.scored) / (double(rows) * double(queries));
+  else if (params.filter)
+    all.passingShare = params.filter->passingShare(rows);
+}
 
 /// Stores a piece of a caller's rows at a time and hands it to a search. To the caller there is one
 /// search: its progress is that of all pieces, and storing one may be stopped, too.

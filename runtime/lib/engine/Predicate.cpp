@@ -78,7 +78,11 @@ double Predicate::passingShare(int64_t rows) const {
   struct Share {
     double least, most;
   };
-  const auto counted = [](double share) { return Share{share, share}; };
+  // Ids that no row has may be among those that pass, or rows share ids.
+  const auto counted = [&](double count, int64_t bits, double most) {
+    const double least = rows > bits ? 0 : std::max(0.0, count - double(bits - rows));
+    return Share{least / double(std::max<int64_t>(rows, 1)), most};
+  };
   std::vector<Share> stack;
   const auto pop = [&] {
     const Share top = stack.back();
@@ -88,10 +92,11 @@ double Predicate::passingShare(int64_t rows) const {
   const auto count = double(std::max<int64_t>(rows, 1));
   for (const Step &step : steps_) {
     if (const auto *bits = std::get_if<std::shared_ptr<const RowFilter>>(&step)) {
-      stack.push_back(counted((*bits)->passingShare(rows)));
+      const double most = (*bits)->passingShare(rows);
+      stack.push_back(counted(double((*bits)->count()), (*bits)->bits(), most));
     } else if (const auto *map = std::get_if<std::shared_ptr<const QueryBitmap>>(&step)) {
       const double perQuery = double((*map)->count()) / double((*map)->queries());
-      stack.push_back(counted(std::min(1.0, perQuery / count)));
+      stack.push_back(counted(perQuery, (*map)->bits(), std::min(1.0, perQuery / count)));
     } else if (std::holds_alternative<Code>(step)) {
       stack.push_back({0, 1});
     } else if (const Share b = pop(); std::get<Join>(step) == Join::Not) {

@@ -113,16 +113,12 @@ WithinRadius searchRadiusInRows(Backend &backend, const MatrixView &rows, const 
                      throw TooManyResults(results + error.found, mostResults);
                    }
                    results += found.back().starts.back();
-                   const std::string family = cost.family, why = cost.why;
-                   addCost(cost, one);
-                   if (found.size() > 1)
-                     cost.family = family, cost.why = why;
+                   addPieceCost(cost, one);
                  });
   walk.walk(walk.pieces());
   if (stats) {
     *stats = cost;
-    if (params.filter)
-      stats->passingShare = params.filter->passingShare(rows.rows);
+    tellPassing(*stats, params, rows.rows, queries.rows);
   }
   if (found.size() == 1)
     return std::move(found.front());

@@ -11,6 +11,7 @@
 #include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "engine/PieceWalk.h"
 #include "vectors/Elements.h"
 
 #include <algorithm>
@@ -82,13 +83,11 @@ private:
 
 /// The statistics of pieces, by query where they are means.
 void addPiece(SearchStats &all, const SearchStats &piece, double share) {
-  const std::string family = all.family, why = all.why;
-  const double rows = all.rowsPerQuery, evaluated = all.evaluatedPerQuery;
-  addCost(all, piece);
-  all.rowsPerQuery = rows + piece.rowsPerQuery * share;
-  all.evaluatedPerQuery = evaluated + piece.evaluatedPerQuery * share;
-  if (!family.empty())
-    all.family = family, all.why = why;
+  const SearchStats before = all;
+  addPieceCost(all, piece);
+  all.rowsPerQuery = before.rowsPerQuery + piece.rowsPerQuery * share;
+  all.evaluatedPerQuery = before.evaluatedPerQuery + piece.evaluatedPerQuery * share;
+  all.passingShare = before.passingShare + piece.passingShare * share;
 }
 
 } // namespace
@@ -165,7 +164,7 @@ void searchByQueries(const MatrixView &queries, int64_t bytesOfQuery, const Stor
   const auto queryBytes = rowBytes(queries);
   std::vector<uint32_t> own(static_cast<size_t>(std::min(most, total)));
   std::iota(own.begin(), own.end(), 0);
-  SearchStats all;
+  SearchStats all{.passingShare = 0};
   for (int64_t piece = 0; piece < pieces; ++piece) {
     const int64_t first = total * piece / pieces, count = total * (piece + 1) / pieces - first;
     const auto told = [&](double done) {
@@ -214,6 +213,8 @@ void refine(Backend &backend, const MatrixView &rows, const CandidateRows &candi
   checkRefine(rows, queries, candidates.queries, candidates.columns, k);
   checkNoColumns(captures);
   checkOwnRows(captures, rows.rows);
+  if (threads == 0) // As many as search.
+    threads = backend.machine().processors;
   checkCandidateRows(candidates, rows.rows, threads);
   const bool missing = metric.artifact.manifest.missingValues;
   searchByQueries(

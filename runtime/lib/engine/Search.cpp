@@ -99,10 +99,12 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, probesOf(index, params.candidates));
   work.family = params.family;
+  // Ids of candidates are those of a data set, which has more rows.
+  const int64_t rows = index.listNumber(1) == 1 ? index.size() : index.rowExtent();
   if (params.filter)
-    work.pass = params.filter->passingShare(index.size());
+    work.pass = params.filter->passingShare(rows);
   if (params.predicate)
-    work.pass = std::min(work.pass, params.predicate->passingShare(index.size()));
+    work.pass = std::min(work.pass, params.predicate->passingShare(rows));
   return work;
 }
 

@@ -55,13 +55,11 @@ void BestOfPieces::search(const RowStore &piece, const SearchParams &params) {
   SearchStats cost;
   backend_.search(piece, metric_, captures_, queries_, k_, params, ids_.data() + at,
                   distances_.data() + at, told_ ? &cost : nullptr);
-  const std::string family = cost_.family, why = cost_.why;
-  addCost(cost_, cost);
+  addPieceCost(cost_, cost);
   if (isFirst_) {
     isFirst_ = false;
     return;
   }
-  cost_.family = family, cost_.why = why;
   std::vector<int64_t> ids(results());
   std::vector<float> distances(results());
   mergeParts(
@@ -89,10 +87,7 @@ void searchRows(Backend &backend, const MatrixView &rows, const StorePiece &stor
   if (!stats)
     return;
   *stats = best.cost();
-  if (params.predicate)
-    stats->passingShare = double(stats->scored) / (double(rows.rows) * double(queries.rows));
-  else if (params.filter)
-    stats->passingShare = params.filter->passingShare(rows.rows);
+  tellPassing(*stats, params, rows.rows, queries.rows);
 }
 
 } // namespace annudf::runtime

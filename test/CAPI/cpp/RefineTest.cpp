@@ -8,6 +8,7 @@
 
 #include "CppApi.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace cpp_api;
@@ -47,6 +48,35 @@ TEST_F(CppRefine, FewerCandidatesThanK) {
   EXPECT_EQ(found.distances(0, 0), found.distances(0, 1));
   EXPECT_EQ(found.distances(0, 2), kWorst);
   EXPECT_EQ(found.distances(1, 0), kWorst);
+}
+
+/// Each query's candidates are a list of their own, but not to the filter's code.
+TEST_F(CppRefine, FiltersSeeOneListAndTheirQuery) {
+  std::vector<float> price(100), most(100);
+  for (std::size_t i = 0; i < 100; ++i)
+    price[i] = float(i % 7), most[i] = float(i % 5);
+  const auto code = annudf::code_filter(
+      "cheap", [price = annudf::capture<float>("price", annudf::row),
+                most = annudf::capture<float>("most", annudf::query)](auto ctx) {
+        return ctx.list == 0 && price[ctx.row] <= most[ctx.query];
+      });
+  const auto index = annudf::ivf_flat::build({.n_lists = 1}, rows);
+  const annudf::filter cheap =
+      annudf::ivf_flat::filter(index, code.bind({{"price", price}, {"most", most}}));
+  std::vector<std::int64_t> all(10000);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = std::int64_t(i % 100);
+  annudf::search_stats stats;
+  const auto found = annudf::refine(rows, rows, annudf::matrix_view(all, 100), 5,
+                                    {.metric = metric, .filter = cheap, .stats = &stats});
+  const auto expected = brute_force::knn(rows, rows, 5, {.metric = metric, .filter = cheap});
+  EXPECT_EQ(found.neighbors, expected.neighbors);
+  EXPECT_EQ(found.distances, expected.distances);
+  std::int64_t pass = 0;
+  for (const float limit : most)
+    pass += std::count_if(price.begin(), price.end(), [&](float of) { return of <= limit; });
+  EXPECT_EQ(stats.scored, pass);
+  EXPECT_DOUBLE_EQ(stats.passing_share, double(pass) / 10000);
 }
 
 TEST_F(CppRefine, Refuses) {

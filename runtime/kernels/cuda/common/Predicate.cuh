@@ -68,6 +68,8 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
   const uint32_t lane = threadIdx.x & 31, size = numbers(args.index.listSize)[tile.x];
   const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);
   const uint64_t firstGroup = numbers(args.index.listGroup)[tile.x];
+  // Candidates of a query are a list, but to hooks all rows are one.
+  const uint32_t list = args.index.layout == ANNUDF_ROWS_IN_GROUPS ? tile.x : 0;
   for (uint32_t g = tile.w + blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + threadIdx.x / 32; g < groups;
        g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
     const bool exists = g * 32 + lane < size;
@@ -79,7 +81,7 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
       const uint32_t count = min(tile.z - first, 32u), own = first + min(lane, count - 1);
       const uint32_t pair = work.tileQueries == 0 ? blockIdx.x : numbers(work.pairs)[tile.y + own];
       const uint32_t query = pair / work.nProbes;
-      const uint32_t word = wordOfLane(args, tile.x, exists, row, query, count, keep);
+      const uint32_t word = wordOfLane(args, list, exists, row, query, count, keep);
       if (lane < count)
         reinterpret_cast<uint32_t *>(args.words)[static_cast<uint64_t>(query) * work.stride +
                                                  numbers(work.probeGroup)[pair] + g] = word;

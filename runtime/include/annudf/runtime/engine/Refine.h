@@ -78,7 +78,7 @@ int64_t bytesOfCandidates(const MatrixView &rows, int64_t columns);
 
 /// All of it, of arrays in host memory by a backend that searches there; GPUs have
 /// CudaBackend::refine.
-/// \param threads  that gather rows; 0: all cores.
+/// \param threads  that gather rows; 0: as many as the backend's, which is a CPU's.
 /// \param captures  with entries for the rows of the data set, not for candidates.
 /// \throws as the functions above, and as Backend::search.
 void refine(Backend &backend, const MatrixView &rows, const CandidateRows &candidates,
