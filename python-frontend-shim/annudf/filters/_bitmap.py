@@ -52,7 +52,7 @@ class Bitmap(Filter):
         return self.n_bits
 
     def _entries(self) -> Iterator[Entries]:
-        yield Entries("bitmap", "each row of the bitmap", self.n_bits, self.n_bits)
+        yield Entries("bitmap", "each row of the bitmap", self.n_bits, self.n_bits, "[:, subset]")
 
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
         if queries != self.n_queries:
@@ -119,6 +119,8 @@ def from_bitmap(bitmap: Any, shape: tuple[int, int] | None = None, resources: Re
         raise ArgumentError("argument 'bitmap' holds packed words; give their shape=(n_queries, n_ids)")
     if shape is None:
         shape = (seen.shape[0], seen.shape[1])
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise ArgumentError(f"shape is {shape!r}; give two integers, (n_queries, n_ids)")
     queries = check_int(shape[0], "shape[0]", 1, _MOST_QUERIES)
     bits = check_int(shape[1], "shape[1]", 1, MAX_FILTER_IDS)
     if not is_words and seen.shape != (queries, bits):

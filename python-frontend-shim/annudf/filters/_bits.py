@@ -35,6 +35,7 @@ class Entries(NamedTuple):
     text: str
     least: int
     most: int
+    subset: str = "[subset]"  # What makes it one of a subset of the ids.
 
 
 class Filter(ABC):
@@ -170,10 +171,12 @@ class _Joined(Filter):
 
     def __init__(self, sign: str, a: Filter, b: Filter) -> None:
         self._sign, self._a, self._b = sign, a, b
+        own = a._own_bits  # Kept: a join of joins would ask each of them again and again.
+        self._bits = b._own_bits if own is None else own
 
     @property
     def _own_bits(self) -> int | None:
-        return self._b._own_bits if self._a._own_bits is None else self._a._own_bits
+        return self._bits
 
     def _entries(self) -> Iterator[Entries]:
         yield from self._a._entries()

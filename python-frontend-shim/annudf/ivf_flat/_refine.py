@@ -220,12 +220,19 @@ def _candidates(array: Any, queries: int, place: Resources) -> View:
         raise ArgumentError(
             f"argument 'candidates' has shape {view.shape}: no columns; give each query at least one number, or -1"
         )
-    narrow = ("int32", "uint32", "int16", "uint16", "int8", "uint8") if view.device == CPU else ()
+    narrow = ("int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8") if view.device == CPU else ()
     _arrays.check_dtype(view, "candidates", ("int64", *narrow))
     view = _arrays.as_contiguous(view, "candidates")
     if view.dtype == "int64":
         return view
-    return _arrays.view(transfer.as_numpy(view).astype(np.int64), "candidates")
+    numbers = transfer.as_numpy(view)
+    largest = np.iinfo(np.int64).max
+    if numbers.dtype == np.uint64 and bool((numbers > largest).any()):
+        query, column = (int(at[0]) for at in np.nonzero(numbers > largest))
+        raise ArgumentError(
+            f"candidates[{query}, {column}] is {int(numbers[query, column])}; numbers of rows are at most {largest}"
+        )
+    return _arrays.view(numbers.astype(np.int64), "candidates")
 
 
 def _count(k: float | None, indices: Any, distances: Any, candidates: int) -> int:

@@ -49,14 +49,14 @@ def check_entries(index: Index, metric: Metric, filter: Filter | None = None) ->
             kind = CaptureError if one.text.startswith("capture") else ArgumentError
             raise kind(
                 f"{one.text} has {one.most} entries, the index has {rows} rows; give one entry a row, "
-                f"{one.name}[subset], or say which entry each row has, ids=subset"
+                f"{one.name}{one.subset}, or say which entry each row has, ids=subset"
             )
         if one.least > rows and one.text not in index._told:
             index._told.add(one.text)
             warn_caller(
                 f"{one.text} has {one.most} entries, the index has {rows} rows with the ids 0 to {rows - 1}, so the "
-                f"rest is never read; if the rows are a subset, give {one.name}[subset], or add them with their ids, "
-                "ivf_flat.extend(index, rows, subset)",
+                f"rest is never read; if the rows are a subset, give {one.name}{one.subset}, or add them with their "
+                "ids, ivf_flat.extend(index, rows, subset)",
                 CaptureWarning,
             )
 

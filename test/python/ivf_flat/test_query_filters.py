@@ -182,6 +182,11 @@ def test_packed_bitmaps():
             ArgumentError,
             "argument 'bitmap' has shape (7, 900), shape is (9, 700); leave shape out",
         ),
+        (
+            lambda index: filters.from_bitmap(bits, shape=(7,)),
+            ArgumentError,
+            "shape is (7,); give two integers, (n_queries, n_ids)",
+        ),
         (lambda index: filters.from_bitmap(bits.astype(np.float32)), DtypeError, "argument 'bitmap' has dtype float32"),
     ],
 )
@@ -191,5 +196,15 @@ def test_refused(index, call, kind, message):
 
 
 def test_a_filter_of_more_rows_is_told_of(index):
-    with pytest.warns(CaptureWarning, match="each row of the bitmap has 903 entries, the index has 900 rows"):
+    with pytest.warns(CaptureWarning, match=r"bitmap has 903 entries, the index has 900 rows .* bitmap\[:, subset\]"):
         ivf_flat.search(params, index, asked, 2, filter=filters.from_bitmap(np.pad(bits, ((0, 0), (0, 3)))))
+
+
+def test_joins_in_a_loop(index):
+    """Each join takes as long as the first: it asks none of those before again."""
+    chosen = filters.from_bitmap(bits)
+    for _ in range(100):
+        chosen = chosen & some
+    expected = ivf_flat.search(params, index, asked, 5, filter=filters.from_bitmap(bits & some))
+    found = ivf_flat.search(params, index, asked, 5, filter=chosen)
+    assert all((a == b).all() for a, b in zip(found, expected, strict=True))

@@ -280,6 +280,14 @@ def test_refused():
     assert fault(DtypeError, x, queries, some.astype(np.float32), 2)[0].startswith(
         "argument 'candidates' has dtype float32, it must be int64, int32"
     )
+    large = some.astype(np.uint64)
+    assert all(
+        (one == two).all() for one, two in zip(refine(x, queries, large, 2), refine(x, queries, some, 2), strict=True)
+    )
+    large[3, 1] = 2**64 - 1
+    assert fault(ArgumentError, x, queries, large, 2)[0] == (
+        "candidates[3, 1] is 18446744073709551615; numbers of rows are at most 9223372036854775807"
+    )
     assert fault(ArgumentError, x, queries[:, :8], some, 2)[0] == (
         "argument 'queries' has vectors of 8 dimensions, argument 'dataset' has 9"
     )
