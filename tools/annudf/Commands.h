@@ -130,10 +130,11 @@ void addFiles(const std::vector<std::string> &pairs, std::vector<std::string> &f
 /// index, or code that each search computes.
 /// \param captures  its values, as readCaptures takes them.
 /// \param queries   of a search.
+/// \param ofOwnRows  whether the rows come with the command: what has more entries is of others.
 void loadFilter(runtime::SearchParams &params, const std::string &path,
                 const std::vector<std::string> &captures, bool allowNonFinite,
                 runtime::Backend &backend, const runtime::Index &index, int64_t queries, bool onGpu,
-                double *filterMs);
+                bool ofOwnRows, double *filterMs);
 
 /// Ends the process where memory has run out: nothing that needs any is called, and locks
 /// that code without exceptions held stay as they are.

@@ -60,7 +60,7 @@ static runtime::RowFilter filterOf(const runtime::NumericArray &array) {
 void tool::loadFilter(runtime::SearchParams &params, const std::string &path,
                       const std::vector<std::string> &captures, bool allowNonFinite,
                       runtime::Backend &backend, const runtime::Index &index, int64_t queries,
-                      bool onGpu, double *filterMs) {
+                      bool onGpu, bool ofOwnRows, double *filterMs) {
   const auto start = std::chrono::steady_clock::now();
   const auto values = readCaptures(captures, "--filter-capture");
   if (path.ends_with(".npy")) {
@@ -69,6 +69,11 @@ void tool::loadFilter(runtime::SearchParams &params, const std::string &path,
                   "--filter-capture " + captures.front() + ": " + path +
                       " is a filter of bits, which has no captures; leave it out");
     params.filter = std::make_shared<runtime::RowFilter>(filterOf(runtime::readCapture(path)));
+    const int64_t words = runtime::RowFilter::wordsFor(params.filter->bits());
+    if (ofOwnRows && words > runtime::RowFilter::wordsFor(index.size()))
+      throw Error(ErrorKind::Usage, path + ": has " + std::to_string(params.filter->bits()) +
+                                        " bits, --base has " + std::to_string(index.size()) +
+                                        " rows; give a bit for each row");
   } else {
     double compileMs = 0;
     auto filter = std::make_shared<const runtime::Metric>(loadMetric(path, onGpu, &compileMs));
@@ -79,6 +84,8 @@ void tool::loadFilter(runtime::SearchParams &params, const std::string &path,
     const bool seesQuery = filter->artifact.manifest.seesQuery;
     auto bound = bind(*filter, {index.dims(), index.rowExtent(), seesQuery ? queries : 1}, index,
                       values, allowNonFinite);
+    if (ofOwnRows)
+      runtime::checkOwnRows(bound, index.size());
     if (seesQuery)
       params.predicate = std::make_shared<const runtime::Predicate>(
           std::vector<runtime::Predicate::Step>{runtime::Predicate::Code{

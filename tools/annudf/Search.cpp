@@ -201,7 +201,7 @@ static void runSearch(SearchArguments arguments) {
   if (!arguments.filter.empty())
     loadFilter(arguments.params, arguments.filter, arguments.filterCaptures,
                arguments.metric.allowNonFinite, *engine.backend, index, queries.rows,
-               arguments.metric.device == "cuda", &filterMs);
+               arguments.metric.device == "cuda", !arguments.base.empty(), &filterMs);
   Truth truth;
   if (!arguments.truth.empty())
     truth = readTruth(arguments.truth, queries.rows, arguments.k);

@@ -41,6 +41,8 @@ npy("price.npy", "<f4", (ROWS,), floats(prices))
 npy("budget.npy", "<f4", (3,), floats(budget))
 npy("short.npy", "<f4", (ROWS - 1,), floats(prices[:-1]))
 npy("mask.npy", "|b1", (ROWS,), bytes(mask))
+npy("long.npy", "<f4", (300,), floats(prices + prices[:100]))
+npy("long_mask.npy", "|b1", (300,), bytes(mask + mask[:100]))
 npy("short_mask.npy", "|b1", (100,), bytes(mask[:100]))
 words = [sum(passes << bit for bit, passes in enumerate(mask[at : at + 32])) for at in range(0, ROWS, 32)]
 npy("bits.npy", "<u4", (len(words),), struct.pack(f"<{len(words)}I", *words))
