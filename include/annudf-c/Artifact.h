@@ -58,12 +58,12 @@ typedef struct annudf_artifact_info {
   int32_t missing_values;  /**< Not 0: a coordinate may be NaN, a missing value.                */
   const char *verified_by; /**< Version of the annudf that verified it; "" if none did.         */
   uint64_t contract;       /**< What annudf1_scan_contract() of its code has to return
-                                (docs/spec/artifact.md).                                             */
+                                (docs/spec/artifact.md).                                        */
   size_t payload_count;    /**< Of annudf_artifact_payload.                                     */
   size_t capture_count;    /**< Of annudf_artifact_capture.                                     */
   size_t arch_count;
   const char *const *archs; /**< Architectures that it holds GPU code for: "sm_90".              */
-  int32_t sees_query; /**< Not 0: a filter whose rows may differ between queries.                */
+  int32_t sees_query; /**< Not 0: a filter whose rows may differ between queries.               */
 } annudf_artifact_info;
 
 ANNUDF_CAPI_EXPORTED const annudf_artifact_info *

@@ -358,10 +358,11 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
 
 /** A filter of code: the rows that an annudf.filter keeps (docs/examples/filters/affordable.mlir),
  * computed here and now, by a scan of the whole index. If the index was extended since, it may
- * lack ids: a search says so. Of a filter that sees the query it is what annudf_filter_from_code
- * gives: bits are not looked at, and the captures are bound for all queries.
+ * lack ids: a search says so. A filter that sees the query is not computed here:
+ * annudf_filter_from_code makes it, and bits is not looked at.
  * \param artifact  of role ANNUDF_ROLE_FILTER; ANNUDF_INPUT for a metric.
- * \param captures  bound for this filter, this index and one query; NULL if it has none.
+ * \param captures  bound for this filter, this index and one query, or if it sees the query for all
+ * queries of a search; NULL if it has none.
  * \param bits      of the filter, so that it can be joined with others; 0: one more than the
  * index's largest id, which is the least.
  * \param options   may be NULL; its filter and its family must be.

@@ -29,7 +29,7 @@ public:
   const int64_t found;
 };
 
-/// A row within a radius. Of two, the one with the smaller key is better, and the smaller id where
+/// A row within a radius. The row with the smaller key is better, and the smaller id where
 /// keys are equal.
 struct RowWithin {
   int64_t id;
