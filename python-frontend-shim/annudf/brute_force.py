@@ -7,9 +7,8 @@ Names, arguments and defaults are those of ``cuvs.neighbors.brute_force``.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._ids import given_ids
+from annudf.ivf_flat._index import in_terms_of
 from annudf.ivf_flat._itself import and_itself, without_self
 from annudf.ivf_flat._rows import Ids
 from annudf.ivf_flat._stats import with_missing
@@ -124,19 +124,6 @@ def one_list(
     `ids` are those of :func:`ids_of`; `in_place` is for one search, as of :func:`store_rows`.
     """
     return store_rows(dataset, metric.missing_values, ids, resources, progress, in_place, columns)
-
-
-@contextlib.contextmanager
-def in_terms_of(name: str) -> Iterator[None]:
-    """Errors of a call that has made an index of its argument `name`, of which its caller knows nothing."""
-    try:
-        yield
-    except ArgumentError as error:
-        text = str(error)
-        told = text.replace("the index has", f"argument '{name}' has")
-        if told == text:
-            raise
-        raise type(error)(told) from None
 
 
 def build(

@@ -19,11 +19,12 @@ from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_rows
 from annudf._support.checks import dtype_name, refusal, renamed
 from annudf._support.options import MetricName
-from annudf.brute_force import ids_of, in_terms_of, one_list
+from annudf.brute_force import ids_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
 from annudf.ivf_flat._ids import check_distinct
+from annudf.ivf_flat._index import in_terms_of
 
 __all__ = ["pairwise_distance"]
 

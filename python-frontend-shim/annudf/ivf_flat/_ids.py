@@ -15,6 +15,7 @@ from annudf._devices import transfer
 from annudf.common import Resources
 from annudf.errors import ArgumentError
 
+LARGEST_INT64 = np.iinfo(np.int64).max
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
 
 
@@ -26,11 +27,15 @@ def given_ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...
     _arrays.check_dtype(ids, name, _INTEGERS)
     ids = transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
     host = transfer.as_numpy(ids)
-    largest = np.iinfo(np.int64).max
-    if host.dtype == np.uint64 and bool((host > largest).any()):
-        at = int(np.flatnonzero(host > largest)[0])
-        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are at most {largest}")
+    if (at := first_above_int64(host)) is not None:
+        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at[0]}; ids are at most {LARGEST_INT64}")
     return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
+
+
+def first_above_int64(numbers: npt.NDArray[Any]) -> tuple[int, ...] | None:
+    """Where the first of integers stands that int64 does not hold; None: all fit."""
+    above = numbers.dtype == np.uint64 and numbers > LARGEST_INT64
+    return tuple(int(i) for i in np.argwhere(above)[0]) if np.any(above) else None
 
 
 def check_distinct(ids: npt.NDArray[np.int64], name: str) -> None:

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,6 +147,19 @@ def _from_pickle(data: bytes, metric: str, ids: str = Ids.POSITIONS.name) -> Ind
 def array_at_fault(error: InputError, name: str, ids: str = "ids") -> ArgumentError:
     """The core calls what an array or a file holds input, and has its own names; here argument `name` is read."""
     return renamed(error, {"base": name, "rows to add": name, "queries": name, "ids": ids})
+
+
+@contextlib.contextmanager
+def in_terms_of(name: str) -> Iterator[None]:
+    """Errors of a call that has made an index of its argument `name`, of which its caller knows nothing."""
+    try:
+        yield
+    except ArgumentError as error:
+        text = str(error)
+        told = text.replace("the index has", f"argument '{name}' has")
+        if told == text:
+            raise
+        raise type(error)(told) from None
 
 
 def check_index(index: object) -> Index:

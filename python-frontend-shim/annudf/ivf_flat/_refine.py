@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,7 +22,8 @@ from annudf._support.log import logger
 from annudf._support.options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
-from annudf.ivf_flat._index import rows_of
+from annudf.ivf_flat._ids import LARGEST_INT64, first_above_int64
+from annudf.ivf_flat._index import in_terms_of, rows_of
 from annudf.ivf_flat._search import check_k, refuse_shared, result_array, run, tell_cost
 from annudf.ivf_flat._stats import stats_of
 
@@ -139,7 +138,7 @@ def refine(
     counts = return_stats or logger.isEnabledFor(logging.DEBUG)
     waits = on_nan == "raise"
     engine = backends.backend(device)
-    with _of_dataset():
+    with in_terms_of("dataset"):
         cost = run(
             lambda on: engine.refine(
                 artifact,
@@ -170,20 +169,8 @@ def refine(
 
 def _queries(array: Any, accepted: tuple[str, ...], rows: View, place: Resources) -> View:
     dims, packed = rows.shape[1], rows.dtype == "bits"
-    with _of_dataset():
+    with in_terms_of("dataset"):
         return _arrays.input_matrix(array, "queries", accepted=accepted, dims=dims, stream=place.stream, packed=packed)
-
-
-@contextlib.contextmanager
-def _of_dataset() -> Iterator[None]:
-    """Errors of what has made an index of the data set, of which the caller knows nothing."""
-    try:
-        yield
-    except ArgumentError as error:
-        told = str(error).replace("the index has", "argument 'dataset' has")
-        if told == str(error):
-            raise
-        raise type(error)(told) from None
 
 
 def _matrix(array: View, stream: int | None) -> tuple[int, int, int, str, int | None]:
@@ -226,11 +213,9 @@ def _candidates(array: Any, queries: int, place: Resources) -> View:
     if view.dtype == "int64":
         return view
     numbers = transfer.as_numpy(view)
-    largest = np.iinfo(np.int64).max
-    if numbers.dtype == np.uint64 and bool((numbers > largest).any()):
-        query, column = (int(at[0]) for at in np.nonzero(numbers > largest))
+    if (at := first_above_int64(numbers)) is not None:
         raise ArgumentError(
-            f"candidates[{query}, {column}] is {int(numbers[query, column])}; numbers of rows are at most {largest}"
+            f"candidates[{at[0]}, {at[1]}] is {int(numbers[at])}; numbers of rows are at most {LARGEST_INT64}"
         )
     return _arrays.view(numbers.astype(np.int64), "candidates")
 
