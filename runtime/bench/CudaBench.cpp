@@ -266,7 +266,7 @@ void Searcher::filter(double share) {
 
 const BoundCaptures &Searcher::capturesOf(int64_t batch) {
   const Manifest &manifest = metric.artifact.manifest;
-  const int64_t queries = hasExtent(manifest.captures, ExtentBound::Queries) ? batch : 0;
+  const int64_t queries = manifest.hasQueryCaptures() ? batch : 0;
   const auto found = captures.find(queries);
   if (found != captures.end())
     return found->second;

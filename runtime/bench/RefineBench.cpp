@@ -17,13 +17,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Mixture.h"
+#include "VectorOptions.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/support/Clock.h"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -33,19 +31,16 @@
 
 using namespace annudf;
 using namespace annudf::runtime;
-using annudf::bench::mixture;
+using annudf::bench::addressOf, annudf::bench::median, annudf::bench::mixture,
+    annudf::bench::VectorOptions;
 
 namespace {
 
-struct Options {
-  std::string metric, dtype = "f32", device = "cuda";
-  int64_t rows = 1000000, k = 10, columns = 200;
-  int32_t dims = 128;
-  std::vector<int64_t> batches = {100, 1000, 10000};
-  int repeats = 21;
+struct Options : VectorOptions {
+  Options() : VectorOptions({100, 1000, 10000}, 21) {}
+  std::string device = "cuda";
+  int64_t columns = 200;
 };
-
-uint64_t addressOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
 
 double medianOf(int repeats, const std::function<void()> &call) {
   call(); // Links.
@@ -55,8 +50,7 @@ double medianOf(int repeats, const std::function<void()> &call) {
     call();
     one = msSince(start);
   }
-  std::sort(ms.begin(), ms.end());
-  return ms[ms.size() / 2];
+  return median(ms);
 }
 
 class Bench {
@@ -64,8 +58,7 @@ public:
   Bench(const Options &load, annudf_element element)
       : load_(load), metric_(Metric::fromFile(load.metric)),
         base_(mixture(load.rows, load.dims, element, 20000, 0.6f, 11)),
-        queries_(mixture(*std::max_element(load.batches.begin(), load.batches.end()), load.dims,
-                         element, 20000, 0.6f, 77777)),
+        queries_(mixture(load.largestBatch(), load.dims, element, 20000, 0.6f, 77777)),
         ids_(size_t(queries_.rows * load.k)), distances_(ids_.size()) {
     std::mt19937_64 random(5);
     candidates_.resize(size_t(queries_.rows * load.columns));
@@ -161,28 +154,12 @@ private:
 int main(int argc, char **argv) {
   Options load;
   CLI::App app{"Times the ranking of candidates, one JSON object a line"};
-  app.option_defaults()->always_capture_default();
-  app.add_option("--metric", load.metric, "M.annudf without captures; scripts/gpu artifacts")
-      ->required();
+  load.addTo(app, "Calls of a batch");
   app.add_option("--device", load.device)->check(CLI::IsMember({"cpu", "cuda"}));
-  app.add_option("--rows", load.rows)->check(CLI::PositiveNumber);
-  app.add_option("--dims", load.dims)->check(CLI::PositiveNumber);
-  app.add_option("--dtype", load.dtype, "f32, f16, bf16, i8 or u8");
-  app.add_option("--k", load.k)->check(CLI::PositiveNumber);
   app.add_option("--candidates", load.columns, "Of each query")->check(CLI::PositiveNumber);
-  app.add_option("--batch", load.batches)->delimiter(',')->check(CLI::PositiveNumber);
-  app.add_option("--repeats", load.repeats)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
-  try {
-    std::string why;
-    const auto element = parseSpelling<annudf_element>(load.dtype, &why);
-    if (!element)
-      throw Error(ErrorKind::Usage, "dtype " + why);
-    Bench bench(load, *element);
+  return bench::run("annudf_refine_bench", load, [&](annudf_element element) {
+    Bench bench(load, element);
     load.device == "cpu" ? bench.onHost() : bench.onDevice();
-  } catch (const Error &error) {
-    std::fprintf(stderr, "annudf_refine_bench: %s\n", error.what());
-    return error.exitCode();
-  }
-  return 0;
+  });
 }

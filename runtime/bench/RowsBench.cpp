@@ -18,12 +18,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Mixture.h"
+#include "VectorOptions.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -31,19 +29,11 @@
 
 using namespace annudf;
 using namespace annudf::runtime;
-using annudf::bench::mixture;
+using annudf::bench::addressOf, annudf::bench::median, annudf::bench::mixture,
+    annudf::bench::VectorOptions;
 
 namespace {
 
-struct Options {
-  std::string metric, dtype = "f32";
-  int64_t rows = 1000000, k = 10;
-  int32_t dims = 128;
-  std::vector<int64_t> batches = {1, 1000, 10000};
-  int repeats = 9;
-};
-
-uint64_t addressOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
 template <class T> T *pointerTo(const DeviceMemory &memory) {
   return reinterpret_cast<T *>(memory.address());
 }
@@ -55,18 +45,12 @@ std::unique_ptr<DeviceMemory> onDevice(CudaBackend &backend, const Matrix &matri
   return memory;
 }
 
-double median(std::vector<double> &ms) {
-  std::sort(ms.begin(), ms.end());
-  return ms[ms.size() / 2];
-}
-
 class Bench {
 public:
-  Bench(const Options &load, annudf_element element)
+  Bench(const VectorOptions &load, annudf_element element)
       : load_(load), backend_(makeCudaDeviceBackend()), metric_(Metric::fromFile(load.metric)),
         base_(mixture(load.rows, load.dims, element, 20000, 0.6f, 11)),
-        queries_(mixture(*std::max_element(load.batches.begin(), load.batches.end()), load.dims,
-                         element, 20000, 0.6f, 77777)),
+        queries_(mixture(load.largestBatch(), load.dims, element, 20000, 0.6f, 77777)),
         rowsThere_(onDevice(*backend_, base_)), queriesThere_(onDevice(*backend_, queries_)),
         ids_(backend_->allocate(uint64_t(queries_.rows * load.k) * 8, nullptr)),
         distances_(backend_->allocate(uint64_t(queries_.rows * load.k) * 4, nullptr)) {}
@@ -152,7 +136,7 @@ private:
     std::fflush(stdout);
   }
 
-  const Options &load_;
+  const VectorOptions &load_;
   const std::unique_ptr<CudaBackend> backend_;
   const Metric metric_;
   const Matrix base_, queries_;
@@ -163,27 +147,10 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  Options load;
+  VectorOptions load({1, 1000, 10000}, 9);
   CLI::App app{"Times exact search of a caller's rows on a GPU, one JSON object a line"};
-  app.option_defaults()->always_capture_default();
-  app.add_option("--metric", load.metric, "M.annudf without captures; scripts/gpu artifacts")
-      ->required();
-  app.add_option("--rows", load.rows)->check(CLI::PositiveNumber);
-  app.add_option("--dims", load.dims)->check(CLI::PositiveNumber);
-  app.add_option("--dtype", load.dtype, "f32, f16, bf16, i8 or u8");
-  app.add_option("--k", load.k)->check(CLI::PositiveNumber);
-  app.add_option("--batch", load.batches)->delimiter(',')->check(CLI::PositiveNumber);
-  app.add_option("--repeats", load.repeats, "Stores of each way")->check(CLI::PositiveNumber);
+  load.addTo(app, "Stores of each way");
   CLI11_PARSE(app, argc, argv);
-  try {
-    std::string why;
-    const auto element = parseSpelling<annudf_element>(load.dtype, &why);
-    if (!element)
-      throw Error(ErrorKind::Usage, "dtype " + why);
-    Bench(load, *element).run();
-  } catch (const Error &error) {
-    std::fprintf(stderr, "annudf_rows_bench: %s\n", error.what());
-    return error.exitCode();
-  }
-  return 0;
+  return bench::run("annudf_rows_bench", load,
+                    [&](annudf_element element) { Bench(load, element).run(); });
 }
