@@ -29,21 +29,6 @@ ParseResult ir::parseScanIndices(OpAsmParser &parser,
                                  std::optional<OpAsmParser::UnresolvedOperand> &list) {
   if (failed(parser.parseOptionalKeyword("ctx")))
     return success();
-  auto placeOf = [&](ScanIndex kind) -> std::optional<OpAsmParser::UnresolvedOperand> & {
-    switch (kind) {
-    case ScanIndex::Dim:
-      return dim;
-    case ScanIndex::Dims:
-      return dims;
-    case ScanIndex::Row:
-      return row;
-    case ScanIndex::Query:
-      return query;
-    case ScanIndex::List:
-      return list;
-    }
-    llvm_unreachable("an index that the dialect does not have");
-  };
   auto parseOne = [&]() -> ParseResult {
     StringRef keyword;
     SMLoc loc = parser.getCurrentLocation();
@@ -53,7 +38,8 @@ ParseResult ir::parseScanIndices(OpAsmParser &parser,
     if (!kind)
       return parser.emitError(loc)
              << "unknown index '" << keyword << "' of ctx; write dim, dims, row, query or list";
-    std::optional<OpAsmParser::UnresolvedOperand> &place = placeOf(*kind);
+    std::optional<OpAsmParser::UnresolvedOperand> &place =
+        ofIndex(*kind, dim, dims, row, query, list);
     if (place)
       return parser.emitError(loc) << "ctx gives '" << keyword << "' twice; give it once";
     if (parser.parseEqual() || parser.parseOperand(place.emplace()))

@@ -16,21 +16,7 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-Value &ScanPlace::of(ScanIndex kind) {
-  switch (kind) {
-  case ScanIndex::Dim:
-    return dim;
-  case ScanIndex::Dims:
-    return dims;
-  case ScanIndex::Row:
-    return row;
-  case ScanIndex::Query:
-    return query;
-  case ScanIndex::List:
-    return list;
-  }
-  llvm_unreachable("an index that the dialect does not have");
-}
+Value &ScanPlace::of(ScanIndex kind) { return ofIndex(kind, dim, dims, row, query, list); }
 
 HookCaller::HookCaller(UdfOpInterface udf, ValueRange captures) : udf(udf), captures(captures) {}
 

@@ -27,6 +27,23 @@ void printHook(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 /// Before the ops of the body, whose own messages would be about something else.
 mlir::LogicalResult verifyHookBody(mlir::Operation *op);
 
+/// The one of five that is the index's.
+template <class T> T &ofIndex(ScanIndex kind, T &dim, T &dims, T &row, T &query, T &list) {
+  switch (kind) {
+  case ScanIndex::Dim:
+    return dim;
+  case ScanIndex::Dims:
+    return dims;
+  case ScanIndex::Row:
+    return row;
+  case ScanIndex::Query:
+    return query;
+  case ScanIndex::List:
+    return list;
+  }
+  llvm_unreachable("an index that the dialect does not have");
+}
+
 /// `ctx(dim = %d, dims = %n)`: the indices of the scan that are given, each once.
 mlir::ParseResult parseScanIndices(mlir::OpAsmParser &parser,
                                    std::optional<mlir::OpAsmParser::UnresolvedOperand> &dim,
