@@ -16,31 +16,14 @@ using namespace annudf::test;
 
 namespace {
 
-constexpr int64_t kDims = 12;
-
-class CApiBruteForce : public testing::Test {
+class CApiBruteForce : public WeightedVectors {
 protected:
-  void SetUp() override {
-    openCpu(2, &backend);
-    if (!backend)
-      return;
-    load("weighted_l2", &artifact);
-    bindWeights(artifact, weights, &captures);
-  }
   double expected(int64_t q, int64_t row) const {
     double total = 0;
     for (int64_t d = 0; d < kDims; ++d)
       total += weights[size_t(d)] * std::pow(queries.row(q)[d] - base.row(row)[d], 2);
     return total;
   }
-
-  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 1003, kDims, 1);
-  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 45, kDims, 2);
-  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
-  const std::vector<float> weights = someWeights(kDims);
-  OwnedArtifact artifact;
-  OwnedCaptures captures;
-  OwnedBackend backend;
 };
 
 TEST_F(CApiBruteForce, KnnEqualsASearchOfAllLists) {

@@ -13,17 +13,8 @@ using namespace annudf::test;
 
 namespace {
 
-constexpr int64_t kDims = 12;
-
-class CApiRefine : public testing::Test {
+class CApiRefine : public WeightedVectors {
 protected:
-  void SetUp() override {
-    openCpu(2, &backend);
-    if (!backend)
-      return;
-    load("weighted_l2", &artifact);
-    bindWeights(artifact, weights, &captures);
-  }
   annudf_candidates candidatesOf(const std::vector<int64_t> &ids) const {
     return {sizeof(annudf_candidates),
             ids.data(),
@@ -37,14 +28,6 @@ protected:
     return outcome(annudf_refine(backend, artifact, captures, &rows, &asked, given, k, options,
                                  found.ids.data(), found.distances.data(), stats));
   }
-
-  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 1003, kDims, 1);
-  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 45, kDims, 2);
-  annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
-  const std::vector<float> weights = someWeights(kDims);
-  OwnedArtifact artifact;
-  OwnedCaptures captures;
-  OwnedBackend backend;
 };
 
 /// With all rows as candidates it is an exact search.

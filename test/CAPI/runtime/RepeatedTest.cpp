@@ -17,18 +17,16 @@ using namespace annudf::test;
 
 namespace {
 
-constexpr int64_t kDims = 12, kRows = 1003, kQueries = 45, kLists = 20;
+constexpr int64_t kLists = 20;
 
 using OwnedRadius = Owner<annudf_radius_result, annudf_radius_result_destroy>;
 
-class CApiRepeated : public testing::Test {
+class CApiRepeated : public WeightedVectors {
 protected:
   void SetUp() override {
-    openCpu(2, &backend);
+    WeightedVectors::SetUp();
     if (!backend)
       return;
-    load("weighted_l2", &artifact);
-    bindWeights(artifact, weights, &captures);
     ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, kLists, nullptr, &index, nullptr)),
               "ok");
   }
@@ -64,14 +62,6 @@ protected:
     return double(hits) / double(kQueries * k);
   }
 
-  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, kDims, 1);
-  const reference::Vectors queries =
-      reference::randomVectors(ANNUDF_ELEMENT_F32, kQueries, kDims, 2);
-  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
-  const std::vector<float> weights = someWeights(kDims);
-  OwnedArtifact artifact;
-  OwnedCaptures captures;
-  OwnedBackend backend;
   OwnedIndex index;
 };
 

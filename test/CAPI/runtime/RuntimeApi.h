@@ -116,6 +116,30 @@ inline void bindWeights(const annudf_artifact *artifact, const std::vector<float
   ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, out)), "ok");
 }
 
+/// A CPU backend, vectors, and the metric weighted_l2 with its weights.
+class WeightedVectors : public testing::Test {
+protected:
+  static constexpr int64_t kDims = 12, kRows = 1003, kQueries = 45;
+
+  /// Without a CPU backend the test is skipped, and `backend` stays null.
+  void SetUp() override {
+    openCpu(2, &backend);
+    if (!backend)
+      return;
+    load("weighted_l2", &artifact);
+    bindWeights(artifact, weights, &captures);
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, kDims, 1);
+  const reference::Vectors queries =
+      reference::randomVectors(ANNUDF_ELEMENT_F32, kQueries, kDims, 2);
+  annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  const std::vector<float> weights = someWeights(kDims);
+  OwnedArtifact artifact;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
 struct Found {
   std::vector<int64_t> ids;
   std::vector<float> distances;

@@ -11,13 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../FilterTesting.h"
+#include "../PredicateTesting.h"
 
-#include "annudf/runtime/engine/Columns.h"
 #include "annudf/runtime/engine/FilterCode.h"
-#include "annudf/runtime/engine/Predicate.h"
-
-#include <functional>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -26,7 +22,6 @@ using namespace annudf::test;
 namespace {
 
 using Join = Predicate::Join;
-using Passes = std::function<bool(int64_t query, int64_t id)>;
 
 /// A predicate, and what it lets pass.
 struct Case {
@@ -41,37 +36,11 @@ std::shared_ptr<const Metric> tenantFilter() {
   return filter;
 }
 
-CaptureValue valueOf(const std::vector<int32_t> &values) {
-  CaptureValue value;
-  value.dtype = "i32", value.shape = {int64_t(values.size())}, value.origin = "the test";
-  value.data = values.data(), value.bytes = values.size() * sizeof(int32_t);
-  return value;
-}
-
 /// \param tenant  null: a column.
 Predicate::Code codeFor(const Index &index, const std::vector<int32_t> *tenant,
                         const std::vector<int32_t> &mine) {
-  std::map<std::string, CaptureValue> values = {{"mine", valueOf(mine)}};
-  if (tenant)
-    values["tenant"] = valueOf(*tenant);
-  const ColumnTypes columns = columnTypes(index);
-  return {tenantFilter(),
-          std::make_shared<const BoundCaptures>(BoundCaptures::bindViews(
-              tenantFilter()->artifact.manifest,
-              {index.dims(), index.rowExtent(), int64_t(mine.size())}, values, false, &columns))};
-}
-
-std::shared_ptr<const QueryBitmap> bitmapOf(int64_t queries, int64_t bits, const Passes &passes) {
-  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(queries * bits)));
-  for (int64_t q = 0; q < queries; ++q)
-    for (int64_t id = 0; id < bits; ++id)
-      if (const int64_t bit = q * bits + id; passes(q, id))
-        words[size_t(bit / 32)] |= uint32_t(1) << bit % 32;
-  return std::make_shared<const QueryBitmap>(std::move(words), queries, bits);
-}
-
-std::shared_ptr<const Predicate> predicateOf(std::vector<Predicate::Step> steps) {
-  return std::make_shared<const Predicate>(std::move(steps));
+  return codeOf(tenantFilter(), {index.dims(), index.rowExtent(), int64_t(mine.size())}, tenant,
+                mine, columnTypes(index));
 }
 
 /// Rows and their tenants, of which each query sees one.

@@ -10,14 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../PredicateTesting.h"
 #include "AgainstPairs.h"
 #include "SharedBackend.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
-#include "annudf/runtime/engine/Columns.h"
-#include "annudf/runtime/engine/Predicate.h"
-
-#include <functional>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -31,8 +28,6 @@ constexpr uint32_t kLists = 7;
 constexpr int64_t kBits = kRows + 5; ///< More than there are ids.
 
 using Join = Predicate::Join;
-/// Whether a query may find a row, as the test says.
-using Passes = std::function<bool(int64_t query, int64_t id)>;
 
 /// How many rows pass.
 enum class Share { None, One, Hundredth, Half, All };
@@ -62,41 +57,6 @@ Passes randomly(Share share) {
   };
 }
 
-std::shared_ptr<const QueryBitmap> bitmapOf(int64_t queries, int64_t bits, const Passes &passes) {
-  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(queries * bits)));
-  for (int64_t q = 0; q < queries; ++q)
-    for (int64_t id = 0; id < bits; ++id)
-      if (passes(q, id))
-        words[size_t((q * bits + id) / 32)] |= uint32_t(1) << ((q * bits + id) % 32);
-  return std::make_shared<const QueryBitmap>(std::move(words), queries, bits);
-}
-
-std::shared_ptr<const RowFilter> rowsOf(int64_t bits, const Passes &passes) {
-  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(bits)));
-  for (int64_t id = 0; id < bits; ++id)
-    if (passes(0, id))
-      words[size_t(id / 32)] |= uint32_t(1) << (id % 32);
-  return std::make_shared<const RowFilter>(std::move(words), bits);
-}
-
-/// \param tenant  of each row; empty: the column of that name of the index.
-BoundCaptures bindTenants(const Metric &filter, const std::vector<int32_t> &tenant,
-                          const std::vector<int32_t> &mine, const ColumnTypes *columns = nullptr) {
-  std::map<std::string, CaptureValue> values;
-  const auto give = [&](const char *name, const std::vector<int32_t> &from) {
-    CaptureValue value;
-    value.dtype = "i32", value.shape = {int64_t(from.size())}, value.origin = "test";
-    value.data = from.data(), value.bytes = from.size() * sizeof(int32_t);
-    values[name] = value;
-  };
-  if (!tenant.empty())
-    give("tenant", tenant);
-  give("mine", mine);
-  return BoundCaptures::bindViews(filter.artifact.manifest,
-                                  {kDims, int64_t(tenant.size()), int64_t(mine.size())}, values,
-                                  false, columns);
-}
-
 struct Tenants {
   std::vector<int32_t> ofRow, ofQuery;
   bool pass(int64_t query, int64_t id) const { return ofRow[size_t(id)] == ofQuery[size_t(query)]; }
@@ -114,20 +74,21 @@ Tenants tenantsOf(Share share, int64_t queries) {
   return all;
 }
 
-Predicate::Code codeOf(const Tenants &tenants) {
+std::shared_ptr<const Metric> tenantFilter() {
   static const auto filter = std::make_shared<const Metric>(cudaFilter(sameTenant("")));
-  return {filter, std::make_shared<const BoundCaptures>(
-                      bindTenants(*filter, tenants.ofRow, tenants.ofQuery))};
+  return filter;
+}
+
+Predicate::Code codeOf(const Tenants &tenants) {
+  return annudf::test::codeOf(
+      tenantFilter(), {kDims, int64_t(tenants.ofRow.size()), int64_t(tenants.ofQuery.size())},
+      &tenants.ofRow, tenants.ofQuery);
 }
 
 Predicate::Code evenRowsCode() {
   static const auto filter = std::make_shared<const Metric>(cudaFilter(evenRows("")));
   return {filter, std::make_shared<const BoundCaptures>(
                       BoundCaptures::bind(filter->artifact.manifest, {kDims, kRows, 0}, {}))};
-}
-
-std::shared_ptr<const Predicate> predicateOf(std::vector<Predicate::Step> steps) {
-  return std::make_shared<const Predicate>(std::move(steps));
 }
 
 struct Filtered {
@@ -141,8 +102,8 @@ std::vector<Filtered> everyKind(Share share, int64_t queries) {
   const Passes random = randomly(share);
   const Tenants tenants = tenantsOf(share, queries);
   const auto bitmap = bitmapOf(queries, kBits, random);
-  const Passes thirds = [](int64_t, int64_t id) { return id % 3 != 0; };
-  const auto rows = rowsOf(kBits, thirds);
+  const auto thirds = [](int64_t id) { return id % 3 != 0; };
+  const auto rows = filterOf(kBits, thirds);
   const auto code = codeOf(tenants);
   return {{"bitmap", predicateOf({bitmap}), random},
           {"code", predicateOf({code}),
@@ -155,7 +116,7 @@ std::vector<Filtered> everyKind(Share share, int64_t queries) {
            predicateOf(
                {rows, bitmap, code, Join::Not, Join::And, Join::Or, Join::Not, bitmap, Join::Or}),
            [=](int64_t q, int64_t id) {
-             return !(thirds(q, id) || (random(q, id) && !tenants.pass(q, id))) || random(q, id);
+             return !(thirds(id) || (random(q, id) && !tenants.pass(q, id))) || random(q, id);
            }}};
 }
 
@@ -272,13 +233,14 @@ INSTANTIATE_TEST_SUITE_P(Every, CudaPredicates, testing::ValuesIn(kCases), [](co
 /// The planner chooses, and a filter of all queries stands beside it.
 TEST_F(CudaPredicate, AFilterBesideItCountsToo) {
   const Index index = build(base, kLists);
-  const Passes odd = [](int64_t, int64_t id) { return id % 2 == 1; }, half = randomly(Share::Half);
+  const auto odd = [](int64_t id) { return id % 2 == 1; };
+  const Passes half = randomly(Share::Half);
   EXPECT_EQ("", differenceFromBruteForce(
                     *backend, index, metric, base, queries, 10,
                     {.candidates = Lists{kLists},
-                     .filter = rowsOf(kRows, odd),
+                     .filter = filterOf(kRows, odd),
                      .predicate = predicateOf({bitmapOf(queries.rows, kRows, half)})},
-                    [&](int64_t q, int64_t id) { return odd(q, id) && half(q, id); }));
+                    [&](int64_t q, int64_t id) { return odd(id) && half(q, id); }));
 }
 
 /// What is found is that of the search without one, struck out.
@@ -325,14 +287,10 @@ TEST_F(CudaPredicate, OfRowsOnTheDeviceInOneList) {
 TEST_F(CudaPredicate, CodeReadsColumns) {
   Index index = build(base, kLists);
   const Tenants tenants = tenantsOf(Share::Half, queries.rows);
-  CaptureValue column;
-  column.dtype = "i32", column.shape = {kRows}, column.origin = "test";
-  column.data = tenants.ofRow.data(), column.bytes = tenants.ofRow.size() * sizeof(int32_t);
-  index.addColumns(newColumns({{"tenant", column}}));
-  Predicate::Code code = codeOf(tenants);
-  const ColumnTypes types = columnTypes(index);
-  code.captures =
-      std::make_shared<const BoundCaptures>(bindTenants(*code.filter, {}, tenants.ofQuery, &types));
+  index.addColumns(newColumns({{"tenant", valueOf(tenants.ofRow)}}));
+  const Predicate::Code code =
+      annudf::test::codeOf(tenantFilter(), {kDims, 0, int64_t(tenants.ofQuery.size())}, nullptr,
+                           tenants.ofQuery, columnTypes(index));
   for (const char *family : {"", "pairs", "tiles", "staged"})
     EXPECT_EQ("",
               differenceFromBruteForce(

@@ -17,7 +17,6 @@
 #include "SharedBackend.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
-#include "annudf/runtime/engine/Predicate.h"
 #include "cuda/driver/Driver.h"
 #include "cuda/link/Linker.h"
 #include "cuda/plan/Families.h"
@@ -25,6 +24,7 @@
 #include "kernels/cuda/common/ProductArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 #include "runtime/MergeTesting.h"
+#include "runtime/PredicateTesting.h"
 #include "runtime/RadiusTesting.h"
 
 #include <algorithm>
@@ -98,15 +98,13 @@ std::shared_ptr<const RowFilter> someRows(int64_t rows) {
 /// Rows 0, 17, 34, ... for even queries, none for every fifth, and all for the others, but those of
 /// odd rows.
 std::shared_ptr<const Predicate> rowsByQuery(int64_t rows, int64_t queries) {
-  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(rows * queries)));
-  for (int64_t q = 0; q < queries; ++q)
-    for (int64_t row = 0; row < rows; ++row)
-      if (const int64_t bit = q * rows + row; q % 5 != 0 && (q % 2 == 1 || row % 17 == 0))
-        words[size_t(bit / 32)] |= uint32_t(1) << (bit % 32);
   const auto even = std::make_shared<const Metric>(cudaFilter(evenRows("")));
-  return std::make_shared<const Predicate>(std::vector<Predicate::Step>{
-      std::make_shared<const QueryBitmap>(std::move(words), queries, rows),
-      Predicate::Code{even, std::make_shared<const BoundCaptures>()}, Predicate::Join::And});
+  return predicateOf({bitmapOf(queries, rows,
+                               [](int64_t query, int64_t row) {
+                                 return query % 5 != 0 && (query % 2 == 1 || row % 17 == 0);
+                               }),
+                      Predicate::Code{even, std::make_shared<const BoundCaptures>()},
+                      Predicate::Join::And});
 }
 bool isFoundBy(int64_t query, int64_t row) {
   return row % 2 == 0 && query % 5 != 0 && (query % 2 == 1 || row % 17 == 0);
