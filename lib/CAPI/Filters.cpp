@@ -75,9 +75,7 @@ annudf_filter *capi::filterOfCode(const annudf_artifact &artifact,
                                   const annudf_captures *captures) {
   auto code = std::make_shared<const runtime::Metric>(
       runtime::Metric{artifact.value, artifact.digest, originOf(artifact)});
-  runtime::MetricView view = *code;
-  view.as = ANNUDF_ROLE_FILTER;
-  runtime::checkRole(view);
+  runtime::checkRole(runtime::MetricView(*code).asFilter());
   auto bound = std::make_shared<const runtime::BoundCaptures>(captures ? captures->value
                                                                        : runtime::BoundCaptures());
   return new annudf_filter({runtime::Predicate::Code{std::move(code), std::move(bound)}});

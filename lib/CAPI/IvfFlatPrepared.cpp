@@ -30,11 +30,8 @@ static void precompileCode(runtime::Backend &backend, const runtime::Predicate *
   if (!predicate)
     return;
   for (const runtime::Predicate::Step &step : predicate->steps())
-    if (const auto *code = std::get_if<runtime::Predicate::Code>(&step)) {
-      runtime::MetricView filter = *code->filter;
-      filter.as = ANNUDF_ROLE_FILTER;
-      backend.precompile(filter, ANNUDF_ELEMENT_F32);
-    }
+    if (const auto *code = std::get_if<runtime::Predicate::Code>(&step))
+      backend.precompile(runtime::MetricView(*code->filter).asFilter(), ANNUDF_ELEMENT_F32);
 }
 
 annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_flat_index *index,

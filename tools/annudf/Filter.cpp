@@ -78,9 +78,7 @@ void tool::loadFilter(runtime::SearchParams &params, const std::string &path,
     double compileMs = 0;
     auto filter = std::make_shared<const runtime::Metric>(loadMetric(path, onGpu, &compileMs));
     // A metric is told before its captures are.
-    runtime::MetricView view = *filter;
-    view.as = ANNUDF_ROLE_FILTER;
-    checkRole(view);
+    checkRole(runtime::MetricView(*filter).asFilter());
     const bool seesQuery = filter->artifact.manifest.seesQuery;
     auto bound = bind(*filter, {index.dims(), index.rowExtent(), seesQuery ? queries : 1}, index,
                       values, allowNonFinite);

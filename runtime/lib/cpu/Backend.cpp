@@ -256,17 +256,15 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     tally.scored(scan);
     if (way.found) {
       matrix->collect(
-          scan, task.firstGroup, sink.queries, *way.found,
+          scan, {task.list, task.firstGroup * kGroupRows}, sink.queries, *way.found,
           [&](int32_t query, std::span<Survivors::Row> rows) {
             return one.compute(query, rows, work[worker]);
           },
           work[worker]);
     } else if (matrix)
       matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
-    else {
-      scan.list = index.listNumber(task.list);
+    else
       kernel.run(scan);
-    }
   });
 }
 

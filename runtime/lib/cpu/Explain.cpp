@@ -44,7 +44,7 @@ void check(const MetricView &metric, const BoundCaptures &captures, const Matrix
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (pair.row < 0 || pair.query < 0 || pair.query > kMost || pair.list < 0 || pair.list > kMost)
     usage("the numbers of query, row and list must be 0 or more");
-  const bool ofQueries = hasExtent(manifest.captures, ExtentBound::Queries);
+  const bool ofQueries = manifest.hasQueryCaptures();
   const int64_t rows = pair.row == std::numeric_limits<int64_t>::max() ? pair.row : pair.row + 1;
   checkCaptures(metric, captures, {row.dims, rows, captures.extents().queries});
   checkNoColumns(captures);

@@ -87,11 +87,9 @@ PredicateScan::PredicateScan(const RowStore &index, const Predicate &predicate,
     if (!given)
       continue;
     auto code = std::make_unique<Code>(index, *given);
-    MetricView view = *given->filter;
-    view.as = ANNUDF_ROLE_FILTER;
     bool compiled = false;
     // It sees no coordinates, so one kernel serves all elements.
-    code->kernel = kernels.get(view, ANNUDF_ELEMENT_F32, compiled);
+    code->kernel = kernels.get(MetricView(*given->filter).asFilter(), ANNUDF_ELEMENT_F32, compiled);
     if (compiled)
       linkMs_ += code->kernel->linkMs, links_ += 1;
     code_.push_back(std::move(code));
@@ -109,7 +107,6 @@ void PredicateScan::run(const Code &code, const annudf_cpu_scan &scan, const Tas
   Kept kept{scan.ids, scan.size, scan.queries, words};
   annudf_cpu_scan keep = scan;
   keep.numbers = scan.ids;
-  keep.list = index_.listNumber(task.list);
   Slots own;
   code.columns.place(keep, task, work.numbers, own);
   keep.limit = work.limits.data();

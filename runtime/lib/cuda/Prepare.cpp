@@ -173,8 +173,7 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
                     " rows: the CUDA backend takes fewer than 4294967296; split the rows");
   const Manifest &manifest = metric.artifact.manifest;
   auto copy = upload(index, params.progress, &stats);
-  if (copy->args().layout == ANNUDF_ROWS_IN_GROUPS && index.nLists() > 1 &&
-      index.listNumber(1) == 0)
+  if (copy->args().layout == ANNUDF_ROWS_IN_GROUPS && index.nLists() > 1 && index.holdsCandidates())
     throw std::logic_error("lists of candidates on the host are searched there");
   const BoundCaptures &captures = ofStore.get();
   auto there = captures_.get(captures);

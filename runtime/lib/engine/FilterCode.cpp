@@ -52,8 +52,7 @@ void refuseDifferentRows(const RowStore &index, const MetricView &filter,
 
 RowFilter keptRows(Backend &backend, const RowStore &index, const MetricView &given,
                    const BoundCaptures &captures, int64_t bits, const Progress &progress) {
-  MetricView filter = given;
-  filter.as = ANNUDF_ROLE_FILTER;
+  const MetricView filter = given.asFilter();
   checkRole(filter);
   if (filter.artifact.manifest.seesQuery)
     throw Error(ErrorKind::Usage, "filter '" + filter.artifact.manifest.name +

@@ -140,8 +140,7 @@ void checkPredicate(const Predicate &predicate, const RowStore &index, const Mat
     const auto *code = std::get_if<Predicate::Code>(&step);
     if (!code)
       continue;
-    MetricView filter = *code->filter;
-    filter.as = ANNUDF_ROLE_FILTER;
+    const MetricView filter = MetricView(*code->filter).asFilter();
     checkRole(filter);
     checkDims(filter, index.dims());
     if (params.ofQueries == 0)

@@ -33,7 +33,7 @@ public:
   GatheredRows(const MatrixView &rows, int64_t columns, int64_t queries, bool missingValues) {
     element_ = rows.element, dims_ = rows.dims, largestId_ = rows.rows - 1;
     missing_ = missingValues && kindOf(rows.element) == NumberKind::Float;
-    listsAreNumbered_ = false;
+    holdsCandidates_ = true;
     lists_.resize(static_cast<size_t>(queries));
     size_ = columns; // Until rows are counted.
     changed(std::make_shared<IndexAttachments>());

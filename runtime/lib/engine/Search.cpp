@@ -100,7 +100,7 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
   Workload work = workloadOf(manifest, index, queries, k, probesOf(index, params.candidates));
   work.family = params.family;
   // Ids of candidates are those of a data set, which has more rows.
-  const int64_t rows = index.listNumber(1) == 1 ? index.size() : index.rowExtent();
+  const int64_t rows = index.holdsCandidates() ? index.rowExtent() : index.size();
   if (params.filter)
     work.pass = params.filter->passingShare(rows);
   if (params.predicate)
@@ -168,12 +168,6 @@ void checkCandidates(const RowStore &index, const Candidates &candidates, int64_
 }
 
 } // namespace
-
-WithinRadius Backend::searchRadius(const RowStore &, const MetricView &, const BoundCaptures &,
-                                   const MatrixView &, float, int64_t, const SearchParams &,
-                                   SearchStats *) {
-  throw Error(ErrorKind::Usage, "radius search: not available on " + describe());
-}
 
 int checkK(int64_t k, int64_t rows) {
   checkRange("k", k, 1, ANNUDF_MAX_K);

@@ -368,23 +368,19 @@ float ProductScan::upperBound(int32_t query, float lower, float base, float norm
                                                     : kInfinity;
 }
 
-void ProductScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
+void ProductScan::collect(const annudf_cpu_scan &scan, Place place, const int32_t *queries,
                           Survivors &found, const Compute &compute, Workspace &work) const {
-  const int64_t first = (kept_->pairs->firstGroup[size_t(scan.list)] + firstGroup) * kGroupRows;
   for (int64_t begin = 0; begin < scan.size; begin += kKeptRows) {
     annudf_cpu_scan block = scan;
     block.size = std::min(kKeptRows, scan.size - begin);
     takePass(block, scan, begin / kGroupRows);
-    collectBlock(block, first + begin, firstGroup * kGroupRows + begin, queries, found, compute,
-                 work);
+    collectBlock(block, {place.list, place.row + begin}, queries, found, compute, work);
   }
 }
 
-/// \param firstRow     of the block, among all that are kept
-/// \param firstOfList  among those of its list
-void ProductScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
-                               const int32_t *queries, Survivors &found, const Compute &compute,
-                               Workspace &work) const {
+void ProductScan::collectBlock(const annudf_cpu_scan &block, Place place, const int32_t *queries,
+                               Survivors &found, const Compute &compute, Workspace &work) const {
+  const int64_t firstRow = kept_->pairs->firstGroup[place.list] * kGroupRows + place.row;
   const auto groups = int32_t(groupsOf(block.size));
   const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
   // Their lines stand one after the other, so nothing has to fetch them ahead.
@@ -411,8 +407,8 @@ void ProductScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, i
           const float lower = work.bounds[size_t(c)];
           if (!isDone(lower) && passes(block, first + i, row))
             work.rows.push_back({lower > -kInfinity ? lower : -kInfinity, // NaN too.
-                                 upperBound(query, lower, base[row], norm[row]),
-                                 uint32_t(block.list), uint32_t(firstOfList + row)});
+                                 upperBound(query, lower, base[row], norm[row]), place.list,
+                                 uint32_t(place.row + row)});
         }
         if (!work.rows.empty())
           found.add(query, work.rows,

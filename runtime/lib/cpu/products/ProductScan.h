@@ -88,10 +88,15 @@ public:
   /// Computes rows of a query, which may change their order. \return its limit then.
   using Compute = std::function<float(int32_t query, std::span<Survivors::Row>)>;
 
+  /// Where the rows of a scan begin: the list in the index, and the row in the list.
+  struct Place {
+    uint32_t list;
+    int64_t row;
+  };
+
   /// For rows that are kept: adds those of the scan that may be among the best to the candidates.
-  /// \param firstGroup  of the scan's list.
-  void collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
-               Survivors &found, const Compute &compute, Workspace &work) const;
+  void collect(const annudf_cpu_scan &scan, Place place, const int32_t *queries, Survivors &found,
+               const Compute &compute, Workspace &work) const;
 
   /// Computes rows of one query, the scan's, into its sink; its limit may then be lower.
   /// \return what the limit says of bounds.
@@ -111,9 +116,8 @@ private:
   void take(const ScanKernel &kernel, const annudf_cpu_scan &block, int32_t i, int32_t query,
             const float *scores, Tighten *tighten, Workspace &work) const;
 
-  void collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
-                    const int32_t *queries, Survivors &found, const Compute &compute,
-                    Workspace &work) const;
+  void collectBlock(const annudf_cpu_scan &block, Place place, const int32_t *queries,
+                    Survivors &found, const Compute &compute, Workspace &work) const;
   std::pair<const uint32_t *, int64_t> wordsOf(const RowStore &index, int64_t words,
                                                const Survivors::Row &row) const;
   float upperBound(int32_t query, float lower, float base, float norm) const;

@@ -82,7 +82,7 @@ annudf_cpu_scan scanOf(const RowStore &index, const Task &task) {
   scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
   scan.words = index.words();
   scan.dims = index.dims();
-  scan.list = int32_t(task.list);
+  scan.list = index.listNumber(task.list);
   return scan;
 }
 

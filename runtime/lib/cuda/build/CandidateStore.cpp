@@ -77,7 +77,7 @@ public:
   StoreOfCandidates(int device, const CandidateCall &call, int64_t most) {
     element_ = call.rows.element, dims_ = call.rows.dims, largestId_ = call.rows.rows - 1;
     missing_ = call.missingValues && kindOf(element_) == NumberKind::Float;
-    listsAreNumbered_ = false;
+    holdsCandidates_ = true;
     lists_.resize(static_cast<size_t>(call.count));
     size_ = call.count * std::max(most, call.candidates.columns);
     elsewhere_ = std::make_shared<ListsOfCandidates>(device, call.count, most);

@@ -38,7 +38,7 @@ public:
 
 private:
   static uint64_t bytes(const Workload &work) {
-    return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16 + ANNUDF_CANDIDATE_BYTES;
+    return bytesOfQuery(work) + ANNUDF_CANDIDATE_BYTES;
   }
 };
 

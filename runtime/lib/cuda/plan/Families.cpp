@@ -30,7 +30,7 @@ public:
   double linkMs() const override { return 53; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   Refusal unfit(const Workload &work, const Machine &machine) const override {
-    return unfitBytes(Reason::QueryBytes, bytes(work), machine);
+    return unfitBytes(Reason::QueryBytes, bytesOfQuery(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
     return readingsOfPairs(work); // In one batch or in several.
@@ -39,13 +39,8 @@ public:
     return perList(work) + ": each reads its rows alone";
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
-    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch), kWarps);
-  }
-
-private:
-  /// A query's coordinates, 4 bytes each whatever the compute type (Scan.cu).
-  static uint64_t bytes(const Workload &work) {
-    return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16;
+    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytesOfQuery(batch),
+               kWarps);
   }
 };
 
@@ -86,9 +81,7 @@ public:
   }
 
 private:
-  static uint64_t bytes(const Workload &work) {
-    return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16 + kPartsBytes;
-  }
+  static uint64_t bytes(const Workload &work) { return bytesOfQuery(work) + kPartsBytes; }
 };
 
 /// Several queries in shared memory, one reading of a list for all of them; sorting the pairs

@@ -43,6 +43,11 @@ inline double shareOf(const Workload &work, int32_t rows, double asking, int32_t
   return passing + asking * (1 - passing);
 }
 
+/// A query's coordinates in shared memory, 4 bytes each whatever the compute type (Scan.cu).
+inline uint64_t bytesOfQuery(const Workload &work) {
+  return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16;
+}
+
 /// What each pair reads for itself, but for groups without a row that passes.
 inline double readingsOfPairs(const Workload &work) {
   constexpr double kAsking = 0.05;

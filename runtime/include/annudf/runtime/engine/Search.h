@@ -142,6 +142,12 @@ struct MetricView {
   MetricView(const Artifact &artifact, const std::string &digest, const std::string &origin)
       : artifact(artifact), digest(digest), origin(origin) {}
   MetricView(const Metric &metric) : MetricView(metric.artifact, metric.digest, metric.origin) {}
+  /// The same, asked for which rows it keeps.
+  MetricView asFilter() const {
+    MetricView filter = *this;
+    filter.as = ANNUDF_ROLE_FILTER;
+    return filter;
+  }
 };
 
 /// What a scan reads. Queries may be of another type than the rows: a hook sees both in the
@@ -205,7 +211,7 @@ public:
   virtual WithinRadius searchRadius(const RowStore &index, const MetricView &metric,
                                     const BoundCaptures &captures, const MatrixView &queries,
                                     float radius, int64_t mostResults, const SearchParams &params,
-                                    SearchStats *stats = nullptr);
+                                    SearchStats *stats = nullptr) = 0;
   /// Makes the kernel of metric and element types, so that no search waits for it.
   virtual void precompile(const MetricView &metric, ScanElements elements,
                           SearchStats *stats = nullptr) = 0;

@@ -129,7 +129,10 @@ public:
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   const List &list(uint32_t i) const { return lists()[i]; }
   /// What hooks get as the number of a list.
-  int32_t listNumber(uint32_t i) const { return listsAreNumbered_ ? static_cast<int32_t>(i) : 0; }
+  int32_t listNumber(uint32_t i) const { return holdsCandidates_ ? 0 : static_cast<int32_t>(i); }
+  /// Whether each list is one query's rows of a data set: to hooks all rows are one list, and ids
+  /// are numbers of the data set's rows.
+  bool holdsCandidates() const { return holdsCandidates_; }
   /// list(i).size, wherever the list is.
   int64_t listSize(uint32_t i) const {
     return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
@@ -180,8 +183,8 @@ protected:
   int64_t size_ = 0;
   int64_t largestId_ = -1;
   bool missing_ = false;
-  bool listsAreNumbered_ = true; ///< Else all rows are one list to hooks.
-  std::vector<List> lists_;      ///< Empty ones while they are elsewhere.
+  bool holdsCandidates_ = false;
+  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
   std::vector<Column> columns_;
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
   uint64_t columnsNumber_ = 0;
