@@ -42,13 +42,14 @@ function(annudf_compiler_options name)
 endfunction()
 
 # MLIR's headers are most of what a file of the compiler takes to compile.
-annudf_add_headers(annudf_mlir_headers
+set(ANNUDF_MLIR_HEADERS
   <algorithm> <map> <optional> <string> <vector>
   <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <llvm/ADT/TypeSwitch.h> <llvm/Support/raw_ostream.h>
   <mlir/Conversion/LLVMCommon/Pattern.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/ControlFlow/IR/ControlFlowOps.h>
   <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/Math/IR/Math.h> <mlir/Dialect/SCF/IR/SCF.h>
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/Dominance.h> <mlir/IR/IRMapping.h> <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h>
   <mlir/Pass/Pass.h>)
+annudf_add_headers(annudf_mlir_headers ${ANNUDF_MLIR_HEADERS})
 if(TARGET annudf_mlir_headers)
   annudf_compiler_options(annudf_mlir_headers)
 endif()
@@ -58,6 +59,7 @@ function(annudf_add_compiler_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   annudf_compiler_options(${name})
+  target_compile_options(${name} PRIVATE ${ANNUDF_LIBRARY_OPTIONS})
   target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   annudf_use_headers(${name} annudf_mlir_headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} annudf_mlir)

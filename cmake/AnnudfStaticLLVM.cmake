@@ -44,6 +44,3 @@ while(pending)
     endif()
   endforeach()
 endwhile()
-
-# The archives' functions are sections of their own, so that what is not reached can be left out; so are ours.
-add_compile_options(-ffunction-sections -fdata-sections -fvisibility=hidden -fvisibility-inlines-hidden)

@@ -10,9 +10,11 @@ endif()
 
 find_program(ANNUDF_CCACHE ccache)
 if(ANNUDF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${ANNUDF_CCACHE})
-  # Without these it caches nothing that has a precompiled header (ccache's manual).
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${ANNUDF_CCACHE}")
+  # Paths count from the tree, so that one build folder is served what another has compiled. Without the sloppiness nothing is
+  # cached that has a precompiled header (ccache's manual), which is known by the sum beside it (annudf_add_headers).
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;CCACHE_DEPEND=1")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER};${ANNUDF_CCACHE}")
+  list(APPEND CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 ${ANNUDF_CCACHE})
 endif()
 
 find_program(ANNUDF_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)

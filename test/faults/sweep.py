@@ -9,11 +9,11 @@ Whichever call of pthread_create, write, fsync, rename, mmap, open, read, fork o
 annudf itself (faults.h), a command either does what it does otherwise, or ends with exit code 1 and a line that
 says why, with the name of the file where it is one; the file that it replaces is the old one or the new one,
 and no temporary is left. Every call is tried until the command no longer comes to it, but of malloc only
-ANNUDF_FAULT_RUNS places a command (4, in the long stage 8; all with 0): FaultsTest.cpp tries them all.
+ANNUDF_FAULT_RUNS places a command (4, in the long form 8; all with 0): FaultsTest.cpp tries them all.
 
 Signals that end a session come when a file has been synced, when it has its name, when that has been synced, and
 when main has returned: exit code 130 says that nothing was written, 0 that all was, and no temporary is left. At each
-place one set of signals comes, another the next time; in the long stage (ANNUDF_LONG_TESTS) all do.
+place one set of signals comes, another the next time; in the long form (ANNUDF_LONG_TESTS) all do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random bodies: an interpreter that shares no code with LLVM against the CPU engine, to the bit.
 
-ANNUDF_INTERPRETED_BODIES says how many (600; 2,000 in the long stage); ANNUDF_INTERPRETED_SEED where to
+ANNUDF_INTERPRETED_BODIES says how many (600; 1,200 in the long form); ANNUDF_INTERPRETED_SEED where to
 begin. A failure prints the seed and the metric's text.
 """
 

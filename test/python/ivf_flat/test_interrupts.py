@@ -20,7 +20,7 @@ import pytest
 from annudf import ivf_flat
 from annudf._support.log import ProgressBar
 
-#: Moments of each call; as many as that take a while in the long stage.
+#: Moments of each call; as many as that take a while in the long form.
 TRIES = int(os.environ.get("ANNUDF_INTERRUPTED_TRIES", "15"))
 
 
