@@ -49,7 +49,7 @@ set(ANNUDF_MLIR_HEADERS
   <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/Math/IR/Math.h> <mlir/Dialect/SCF/IR/SCF.h>
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/Dominance.h> <mlir/IR/IRMapping.h> <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h>
   <mlir/Pass/Pass.h>)
-annudf_add_headers(annudf_mlir_headers ${ANNUDF_MLIR_HEADERS})
+annudf_add_headers(annudf_mlir_headers OF ${LLVM_PACKAGE_VERSION} ${ANNUDF_MLIR_HEADERS})
 if(TARGET annudf_mlir_headers)
   annudf_compiler_options(annudf_mlir_headers)
 endif()

@@ -1,4 +1,4 @@
-# annudf_add_headers(name [EXECUTABLES] HEADERS...): headers that are read once, into a precompiled header for all targets of
+# annudf_add_headers(name [EXECUTABLES] OF versions HEADERS...): headers of those versions that are read once, into a precompiled header for all targets of
 # annudf_use_headers(target name): libraries, or executables, compiled with the same options. A file includes what it uses all the same:
 # g++ and the presets tsan and coverage build without.
 set(precompiled OFF)
@@ -6,13 +6,17 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT ANNUDF_SANITIZE STREQUAL "threa
   set(precompiled ON)
 endif()
 option(ANNUDF_PRECOMPILED_HEADERS "Read the headers of MLIR and others once a build (clang)" ${precompiled})
+if(ANNUDF_PRECOMPILED_HEADERS)
+  # CMake's own has the header once more, in the build's folder, by which no other build would be served.
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
+endif()
 # The compiler and its standard library.
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" --version OUTPUT_VARIABLE ANNUDF_COMPILED_BY)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/version.cpp" CONTENT "#include <version>\n__GLIBCXX__ _LIBCPP_VERSION")
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -E -P "${PROJECT_BINARY_DIR}/headers/version.cpp" OUTPUT_VARIABLE library)
 string(APPEND ANNUDF_COMPILED_BY "${library}")
 function(annudf_add_headers name)
-  cmake_parse_arguments(ARG "EXECUTABLES" "" "" ${ARGN})
+  cmake_parse_arguments(ARG "EXECUTABLES" "OF" "" ${ARGN})
   if(ANNUDF_PRECOMPILED_HEADERS)
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/${name}.cpp" CONTENT "")
     add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/headers/${name}.cpp")
@@ -20,7 +24,7 @@ function(annudf_add_headers name)
     # As paths of the build are in it, one that another folder made would not do; to ccache it is what it was made of.
     target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
-    string(SHA256 sum "${ARG_UNPARSED_ARGUMENTS} ${ANNUDF_COMPILED_BY} ${LLVM_PACKAGE_VERSION} ${GTest_VERSION} ${CLI11_VERSION}")
+    string(SHA256 sum "${ARG_UNPARSED_ARGUMENTS} ${ARG_OF} ${ANNUDF_COMPILED_BY}")
     file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum" CONTENT "${sum}")
     if(ARG_EXECUTABLES)
       set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -33,7 +37,7 @@ function(annudf_use_headers target name)
     target_precompile_headers(${target} REUSE_FROM ${name})
   endif()
 endfunction()
-annudf_add_headers(annudf_std_headers
+annudf_add_headers(annudf_std_headers OF C++20
   <algorithm> <atomic> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <limits> <map> <memory> <mutex> <optional> <span>
   <stdexcept> <string> <string_view> <thread> <utility> <vector>)
 

@@ -88,7 +88,7 @@ static void runRefine(const RefineArguments &arguments) {
     writer.emplace(arguments.output);
   runtime::SearchParams params;
   params.waitForLinks = true;
-  params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  params.progress = progressBar(true);
   runtime::checkRefine(rows.view(), queries.view(), candidates.rows, candidates.columns,
                        arguments.k); // Before there is room for what it finds.
   std::vector<int64_t> ids(static_cast<size_t>(queries.rows) * static_cast<size_t>(arguments.k));

@@ -103,7 +103,7 @@ static void runRadius(RepeatedArguments arguments) {
   arguments.params.candidates = loaded.index.candidates(arguments.probes);
   if (!arguments.output.empty())
     writer.emplace(arguments.output);
-  arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  arguments.params.progress = progressBar(true);
   runtime::SearchStats stats;
   const runtime::WithinRadius found = loaded.engine.backend->searchRadius(
       loaded.index, loaded.engine.metric, loaded.captures, loaded.queries.view(), arguments.radius,
@@ -123,7 +123,7 @@ static void runTune(RepeatedArguments arguments) {
   InterruptGuard guard;
   const Loaded loaded(arguments);
   runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k, {});
-  arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  arguments.params.progress = progressBar(true);
   runtime::SearchStats stats;
   const uint32_t probes = runtime::tuneProbes(
       *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,

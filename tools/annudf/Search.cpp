@@ -100,14 +100,15 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
   double ms = 0;
   total.scored = total.nanDistances = 0; // Pairs are those of one search of all queries.
   for (int64_t first = 0; first < queries.rows; first += step) {
-    InterruptGuard::check();
     runtime::SearchStats stats;
     runtime::SearchParams params = arguments.params;
     params.firstQuery = first;
+    params.progress = progressBar(true);
     params.waitForLinks = true; // There is no search to come that would run what is linked.
     engine.backend->search(index, engine.metric, captures, rowsOf(queries, first, step),
                            arguments.k, params, results.ids.data() + first * arguments.k,
                            results.distances.data() + first * arguments.k, &stats);
+    InterruptGuard::check();
     total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
     total.diskHits += stats.diskHits;
     total.addPairs(stats);

@@ -51,7 +51,7 @@ class WithinRadius:
         sort_results : bool, default False
             Taken as scikit-learn takes it. The best neighbours always come first.
         max_results : int, optional
-            As for :func:`annudf.ivf_flat.radius_search`.
+            As for :func:`annudf.ivf_flat.radius_search`. Without `X` each sample finds itself, which counts.
 
         Returns
         -------
