@@ -1,8 +1,8 @@
 # annudf_add_headers(name [EXECUTABLES] OF versions HEADERS...): headers of those versions that are read once, into a precompiled header for all targets of
 # annudf_use_headers(target name): libraries, or executables, compiled with the same options. A file includes what it uses all the same:
-# g++ and the presets tsan and coverage build without.
+# g++ and the preset coverage build without.
 set(precompiled OFF)
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT ANNUDF_SANITIZE STREQUAL "thread" AND NOT ANNUDF_COVERAGE)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT ANNUDF_COVERAGE)
   set(precompiled ON)
 endif()
 option(ANNUDF_PRECOMPILED_HEADERS "Read the headers of MLIR and others once a build (clang)" ${precompiled})

@@ -90,4 +90,5 @@ configure() {
   return "$status"
 }
 
-compile() { cmake --build "$build" -j "$jobs" -- --quiet "$@"; }
+# One at a time in a folder: ninja does not see another that builds there.
+compile() { flock "$build" cmake --build "$build" -j "$jobs" -- --quiet "$@"; }
