@@ -5,7 +5,7 @@ One metric holds `PER_METRIC` bodies and a capture picks the one that runs, beca
 more than a search. With one dimension a search over a list returns ``update(x, y, initial)``
 for every pair of a query and a row. Metrics take turns with element types, so that each type has
 its share of the bodies; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type, and ANNUDF_RANDOM_BODIES says
-how many there are (200; 800 in the long form).
+how many there are (200; 600 in the long form).
 
 Half of the metrics have an accumulator of two fields, of which a body is asked for one.
 

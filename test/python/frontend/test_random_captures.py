@@ -5,7 +5,7 @@ The lowering computes both sides of a branch, on a GPU of a small one, so a load
 hold: data and captures hold the ends of their types, for which an index that nothing keeps inside reads far away. Plain
 Python runs the same functions over arrays that know when an index is outside. Results are equal to the bit.
 
-Half of ANNUDF_RANDOM_BODIES (400; 800 in the long form) are drawn, as many of update as of finalize.
+Half of ANNUDF_RANDOM_BODIES (400; 600 in the long form) are drawn, as many of update as of finalize.
 """
 
 from __future__ import annotations

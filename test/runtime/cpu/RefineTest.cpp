@@ -26,6 +26,8 @@ TEST(CpuRefine, EqualsAnExactSearchOfTheCandidates) {
       const auto base = reference::randomVectors(element, kRows, 24, 1);
       const Index index = Index::ofOneList(view(base), false, 2);
       for (const int64_t asked : {1, 10, 1000}) {
+        if (asked == 1000 && element != test.elements.front())
+          continue; // As many as that are cut into batches, whatever they are of.
         const auto queries = reference::randomVectors(element, asked, 24, 2);
         for (const int64_t columns : {1, 33, 200}) {
           const auto candidates = someCandidates(asked, columns, kRows);
