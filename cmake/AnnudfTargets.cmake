@@ -1,6 +1,3 @@
-# annudf_add_headers(name [EXECUTABLES] OF versions HEADERS...): headers of those versions that are read once, into a precompiled header for all targets of
-# annudf_use_headers(target name): libraries, or executables, compiled with the same options. A file includes what it uses all the same:
-# g++ and the preset coverage build without.
 set(precompiled OFF)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT ANNUDF_COVERAGE)
   set(precompiled ON)
@@ -9,12 +6,15 @@ option(ANNUDF_PRECOMPILED_HEADERS "Read the headers of MLIR and others once a bu
 if(ANNUDF_PRECOMPILED_HEADERS)
   # CMake's own has the header once more, in the build's folder, by which no other build would be served.
   set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
+  # The compiler and its standard library.
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" --version OUTPUT_VARIABLE ANNUDF_COMPILED_BY)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/version.cpp" CONTENT "#include <version>\n__GLIBCXX__ _LIBCPP_VERSION")
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -E -P "${PROJECT_BINARY_DIR}/headers/version.cpp" OUTPUT_VARIABLE library)
+  string(APPEND ANNUDF_COMPILED_BY "${library}")
 endif()
-# The compiler and its standard library.
-execute_process(COMMAND "${CMAKE_CXX_COMPILER}" --version OUTPUT_VARIABLE ANNUDF_COMPILED_BY)
-file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/version.cpp" CONTENT "#include <version>\n__GLIBCXX__ _LIBCPP_VERSION")
-execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -E -P "${PROJECT_BINARY_DIR}/headers/version.cpp" OUTPUT_VARIABLE library)
-string(APPEND ANNUDF_COMPILED_BY "${library}")
+# annudf_add_headers(name [EXECUTABLES] OF versions HEADERS...): headers of those versions that are read once, into a precompiled header for all targets of
+# annudf_use_headers(target name): libraries, or executables, compiled with the same options. A file includes what it uses all the same:
+# g++ and the preset coverage build without.
 function(annudf_add_headers name)
   cmake_parse_arguments(ARG "EXECUTABLES" "OF" "" ${ARGN})
   if(ANNUDF_PRECOMPILED_HEADERS)
@@ -58,13 +58,14 @@ function(annudf_add_library name)
   annudf_use_headers(${name} annudf_std_headers)
 endfunction()
 
-# annudf_add_unittest(name SOURCES... [MLIR sources...] [OPTIMISED sources...] [LINK libs...] [LABELS labels...]): a GoogleTest binary,
-# each test a ctest test.
+# annudf_add_unittest(name SOURCES... [MLIR sources...] [OPTIMISED sources...] [LINK libs...] [LABELS labels...] [SHORT regex]): a GoogleTest
+# binary, each test a ctest test.
 #   MLIR       include MLIR's headers, and so follow its flags; the others may catch annudf::Error
 #   OPTIMISED  compute for longer than it takes to optimise them
+#   SHORT      tests of which there is a long form, for the label short
 include(GoogleTest)
 function(annudf_add_unittest name)
-  cmake_parse_arguments(ARG "ALONE" "" "MLIR;OPTIMISED;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "SHORT" "MLIR;OPTIMISED;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS} ${ARG_OPTIMISED} ${ARG_MLIR})
   if(ARG_MLIR)
     set_source_files_properties(${ARG_MLIR} PROPERTIES COMPILE_OPTIONS -fno-rtti)
@@ -88,6 +89,9 @@ function(annudf_add_unittest name)
   # Not through PROPERTIES, which would take the second of several labels for the name of another property.
   set(labels "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
   file(WRITE "${labels}" "if(${name}_TESTS)\n  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${ARG_LABELS}\" RUN_SERIAL ${alone})\nendif()\n")
+  if(ARG_SHORT)
+    file(APPEND "${labels}" "foreach(test IN LISTS ${name}_TESTS)\n  if(test MATCHES \"${ARG_SHORT}\")\n"
+      "    set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARG_LABELS};short\")\n  endif()\nendforeach()\n")
+  endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
 endfunction()
-

@@ -103,7 +103,6 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
     runtime::SearchStats stats;
     runtime::SearchParams params = arguments.params;
     params.firstQuery = first;
-    params.progress = progressBar(true);
     params.waitForLinks = true; // There is no search to come that would run what is linked.
     engine.backend->search(index, engine.metric, captures, rowsOf(queries, first, step),
                            arguments.k, params, results.ids.data() + first * arguments.k,
@@ -211,6 +210,7 @@ static void runSearch(SearchArguments arguments) {
     writer.emplace(arguments.output);
   const double loadMs = msSince(start) - engine.compileMs - filterMs;
 
+  arguments.params.progress = progressBar(true);
   Results results{queries.rows, arguments.k, {}, {}};
   results.ids.resize(static_cast<size_t>(queries.rows) * arguments.k);
   results.distances.resize(results.ids.size());
