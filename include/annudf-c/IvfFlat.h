@@ -190,6 +190,14 @@ ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index);
 
 /*===-- Searching ---------------------------------------------------------===*/
 
+/** The group of each row: the document of a passage, say. Either `of` or `column` is given. */
+typedef struct annudf_groups {
+  size_t size;        /**< sizeof(annudf_groups).                                             */
+  const int64_t *of;  /**< Entry i is the group of the row with id i; in host memory.         */
+  int64_t entries;    /**< Of `of`: more than the index's largest id.                         */
+  const char *column; /**< A column of the index, of integers.                               */
+} annudf_groups;
+
 typedef struct annudf_ivf_flat_search_options {
   size_t size; /**< sizeof(annudf_ivf_flat_search_options).                             */
   annudf_progress progress; /**< Between batches of queries; may be NULL.                   */
@@ -210,6 +218,16 @@ typedef struct annudf_ivf_flat_search_options {
   int32_t skip_pairs;
   /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
   int32_t skip_why;
+  /** Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
+   * again and again, up to so many: n_probes or more. It finds what a search with the number of
+   * lists that it ended with finds. Results on a device are then waited for. For
+   * annudf_ivf_flat_search alone, as min_rows is. */
+  int64_t max_probes;
+  /** Rows that a query must find, though it gives the k best alone; 0: k. With max_probes. */
+  int64_t min_rows;
+  /** If not NULL, each result is the best row of its group. For annudf_ivf_flat_search and
+   * annudf_brute_force_knn. Read during the call only. */
+  const annudf_groups *group_by;
 } annudf_ivf_flat_search_options;
 
 /** How long one stage of a search took, in milliseconds, all of its batches together. */
@@ -270,6 +288,7 @@ typedef struct annudf_ivf_flat_search_stats {
    * annudf_ivf_flat_nan_example says where it turns NaN. */
   int64_t nan_query;
   int64_t nan_row;
+  int64_t widened; /**< Queries that searched more lists than n_probes; see max_probes. */
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Goal.h"
 #include "SearchArguments.h"
 
 #include "annudf/runtime/ivf_flat/Index.h"
@@ -52,7 +53,9 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
   return guard(__func__, [&](Call call) {
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
-    Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    Arguments arguments(call, backend, artifact, queries, "queries", options, stats,
+                        Arguments::Goals::Taken);
+    Goal goal(call, options, 0);
     arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
@@ -61,15 +64,21 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     const RowsForOneSearch store(backend, rows, artifact->value.manifest.missingValues,
                                  arguments.params.progress);
     runtime::SearchStats cost;
-    if (rows.at.onDevice || arguments.at.onDevice) {
-      arguments.search(*backend, store.all(), *artifact, captures, ids, distances,
-                       wanted(stats, cost));
-      return give(stats, cost);
-    }
-    runtime::searchRows(*backend->value, rows.view, store.pieces(), store.cut(),
-                        {artifact->value, artifact->digest, arguments.origin}, bound,
-                        arguments.queries, arguments.k, arguments.params, ids, distances,
-                        wanted(stats, cost));
+    goal.chooseFrom(call, rows.view.rows);
+    std::optional<runtime::Index> all;
+    if (rows.at.onDevice || arguments.at.onDevice)
+      all = store.all();
+    const auto search = [&](const Arguments &of, int64_t *toIds, float *toDistances,
+                            runtime::SearchStats *costs) {
+      if (all)
+        of.search(*backend, *all, *artifact, captures, toIds, toDistances, costs);
+      else
+        runtime::searchRows(*backend->value, rows.view, store.pieces(), store.cut(),
+                            {artifact->value, artifact->digest, of.origin}, bound, of.queries, of.k,
+                            of.params, toIds, toDistances, costs);
+    };
+    goal.search(*backend, arguments, *artifact, {rows.view.rows, 1}, search, ids, distances,
+                wanted(stats, cost));
     give(stats, cost);
   });
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Goal.h"
 #include "SearchArguments.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
@@ -24,13 +25,19 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
   return guard(__func__, [&](Call call) {
     Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                         distances, stats);
+    Goal goal(call, options, n_probes);
     runtime::SearchStats cost;
     // Held while a search is enqueued: from then on the device's copy of the index is used, which
     // the search keeps alive.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     arguments.chooseFrom(*index);
-    arguments.search(*backend, index->value, *artifact, captures, ids, distances,
-                     wanted(stats, cost));
+    goal.chooseFrom(call, index->value);
+    const auto search = [&](const Arguments &of, int64_t *toIds, float *toDistances,
+                            runtime::SearchStats *costs) {
+      of.search(*backend, index->value, *artifact, captures, toIds, toDistances, costs);
+    };
+    goal.search(*backend, arguments, *artifact, {index->value.size(), index->value.nLists()},
+                search, ids, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }
@@ -64,9 +71,7 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
     call.refuseNull(index, "index");
     call.refuseNull(artifact, "artifact");
     call.refuseNull(filter, "filter");
-    const annudf_ivf_flat_search_options given = copyOptions(
-        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
-        "annudf_ivf_flat_search_options");
+    const annudf_ivf_flat_search_options given = optionsOf(options);
     if (given.filter)
       call.refuse(
           "options.filter is set; a filter with code is computed for every row, so leave it out");

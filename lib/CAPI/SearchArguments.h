@@ -53,6 +53,7 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.passing_share = from.passingShare;
   stats.scored = from.scored, stats.nan_distances = from.nanDistances;
   stats.nan_query = from.nanQuery, stats.nan_row = from.nanRow;
+  stats.widened = from.widened;
   for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());
@@ -77,6 +78,12 @@ inline std::string originOf(const annudf_artifact &artifact) {
 /// A filter of code that a search computes for the candidates of each query.
 annudf_filter *filterOfCode(const annudf_artifact &artifact, const annudf_captures *captures);
 
+inline annudf_ivf_flat_search_options optionsOf(const annudf_ivf_flat_search_options *options) {
+  return copyOptions(options,
+                     offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
+                     "annudf_ivf_flat_search_options");
+}
+
 /// The arguments that all searches share, checked and translated.
 struct Arguments {
   runtime::MatrixView queries;
@@ -87,11 +94,14 @@ struct Arguments {
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
 
+  /// What becomes of a SearchGoal in the options.
+  enum class Goals { Refused, Taken };
+
   Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
             const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
             int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
             const float *distances, const annudf_ivf_flat_search_stats *stats)
-      : Arguments(call, backend, artifact, vectors, "queries", options, stats) {
+      : Arguments(call, backend, artifact, vectors, "queries", options, stats, Goals::Taken) {
     call.refuseNull(index, "index");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
@@ -101,13 +111,13 @@ struct Arguments {
   Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
             const annudf_vectors *vectors, const char *what,
             const annudf_ivf_flat_search_options *options,
-            const annudf_ivf_flat_search_stats *stats) {
+            const annudf_ivf_flat_search_stats *stats, Goals goals = Goals::Refused) {
     call.refuseNull(backend, "backend");
     call.refuseNull(artifact, "artifact");
     checkStats(call, stats);
-    const annudf_ivf_flat_search_options given = copyOptions(
-        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
-        "annudf_ivf_flat_search_options");
+    const annudf_ivf_flat_search_options given = optionsOf(options);
+    if (goals == Goals::Refused)
+      refuseGoal(call, given);
     const PlacedMatrix placed = toPlaced(call, backend, vectors, what);
     queries = placed.view, at = placed.at;
     params.progress = toProgress(given.progress, given.progress_user);
@@ -161,6 +171,19 @@ struct Arguments {
   void refuseDevice(const Call &call) const {
     if (at.onDevice)
       call.refuse("queries is in device memory; it must be in host memory");
+  }
+  /// For calls that search once.
+  static void refuseGoal(const Call &call, const annudf_ivf_flat_search_options &given) {
+    const auto refuse = [&](const char *what) {
+      call.refuse(std::string("options.") + what +
+                  " is set; the call has no use for it, so leave it out");
+    };
+    if (given.max_probes != 0)
+      refuse("max_probes");
+    if (given.min_rows != 0)
+      refuse("min_rows");
+    if (given.group_by)
+      refuse("group_by");
   }
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {

@@ -414,6 +414,10 @@ class SearchStats:
     def nan_row(self) -> int:
         """Id of that row."""
 
+    @property
+    def widened(self) -> int:
+        """Queries that searched more lists than asked for."""
+
 class Explanation:
     """The accumulator of a query and a row."""
 
@@ -520,9 +524,9 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True, goal: tuple[int, int, int, int, str] | None = None) -> SearchStats:
         """
-        Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`.
+        Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`. A goal is max_probes, min_rows, address and length of the groups of all ids, and the column that has them instead.
         """
 
     def radius_search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, max_results: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytearray, bytearray, bytearray, SearchStats]:

@@ -188,6 +188,7 @@ def search(
     resources: Resources | None = None,
     prefilter: Any = None,
     *,
+    group_by: Any = None,
     on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
@@ -200,6 +201,8 @@ def search(
         As for :func:`annudf.ivf_flat.search`.
     prefilter
         As `filter` there.
+    group_by
+        As there.
     on_nan : {"warn", "raise", "skip"}, default "warn"
         As for :class:`annudf.ivf_flat.SearchParams`.
     return_stats : bool, default False
@@ -222,7 +225,7 @@ def search(
     _check_index(index)
     params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg, on_nan=on_nan)
     places = (neighbors, distances, resources, prefilter)
-    return ivf_flat.search(params, index._index, queries, k, *places, return_stats=return_stats)
+    return ivf_flat.search(params, index._index, queries, k, *places, group_by=group_by, return_stats=return_stats)
 
 
 def knn(
@@ -239,6 +242,7 @@ def knn(
     ids: Any = None,
     columns: Mapping[str, Any] | None = None,
     exclude_self: bool = False,
+    group_by: Any = None,
     on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
@@ -267,7 +271,9 @@ def knn(
         As for :func:`build`.
     exclude_self : bool, default False
         Whether query i must not find row i, for `queries` that are the data set itself. Not with `indices` or
-        `distances`.
+        `distances`, nor with `group_by`.
+    group_by
+        As for :func:`annudf.ivf_flat.search`.
     on_nan
         As for :func:`search`.
     return_stats : bool, default False
@@ -306,10 +312,13 @@ def knn(
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
+        if group_by is not None:
+            raise ArgumentError("exclude_self is True and group_by is given; give one of them")
         k = and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
         places = (indices, distances, resources, prefilter)
-        found = search(Index(rows, *chosen), queries, k, *places, on_nan=on_nan, return_stats=return_stats)
+        options = {"group_by": group_by, "on_nan": on_nan}
+        found = search(Index(rows, *chosen), queries, k, *places, return_stats=return_stats, **options)
     if not exclude_self:
         return found
     kept = without_self(found[0], found[1], numbers)

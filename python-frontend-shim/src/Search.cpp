@@ -53,6 +53,28 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
+/// What queries must find: max_probes, min_rows, address and length of the groups, and their
+/// column.
+using GoalOfPython = std::tuple<int64_t, int64_t, uintptr_t, int64_t, std::string>;
+class Goal {
+public:
+  explicit Goal(const GoalOfPython &given) {
+    const auto &[maxProbes, minRows, of, entries, column] = given;
+    maxProbes_ = maxProbes, minRows_ = minRows;
+    groups_.of = reinterpret_cast<const int64_t *>(of), groups_.entries = entries;
+    groups_.column = column.empty() ? nullptr : column.c_str();
+  }
+  void addTo(annudf_ivf_flat_search_options &options) const {
+    options.max_probes = maxProbes_, options.min_rows = minRows_;
+    if (groups_.of || groups_.column)
+      options.group_by = &groups_;
+  }
+
+private:
+  int64_t maxProbes_, minRows_;
+  annudf_groups groups_ = {sizeof groups_, nullptr, 0, nullptr};
+};
+
 /// The options of a search that Python gives.
 struct Asked {
   const Filter *filter = nullptr;
@@ -60,6 +82,7 @@ struct Asked {
   bool timeStages = false;
   bool countPairs = true;
   bool tellWhy = true;
+  const Goal *goal = nullptr;
   annudf_ivf_flat_search_options options() const {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
@@ -68,6 +91,8 @@ struct Asked {
     options.time_stages = timeStages;
     options.skip_pairs = !countPairs;
     options.skip_why = !tellWhy;
+    if (goal)
+      goal->addTo(options);
     return options;
   }
 };
@@ -94,10 +119,14 @@ annudf_ivf_flat_search_stats
 search(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
        uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
        int64_t nProbes, uintptr_t ids, uintptr_t distances, Stream stream, const Filter *filter,
-       const std::string &family, bool timeStages, bool countPairs, bool tellWhy) {
+       const std::string &family, bool timeStages, bool countPairs, bool tellWhy,
+       const std::optional<GoalOfPython> &goal) {
+  std::optional<Goal> until;
+  if (goal)
+    until.emplace(*goal);
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
   return runSearch(
-      {filter, family.c_str(), timeStages, countPairs, tellWhy},
+      {filter, family.c_str(), timeStages, countPairs, tellWhy, until ? &*until : nullptr},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
         return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
                                       captures.handle.get(), &matrix, k, nProbes, &options,
@@ -397,11 +426,13 @@ void addSearch(nb::module_ &module) {
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
            "time_stages"_a = false, "count_pairs"_a = true, "tell_why"_a = true,
+           "goal"_a.none() = nb::none(),
            "Searches with queries and results at host addresses. With a stream they are at device "
            "addresses and the search is enqueued there: the memory must live until the stream has "
            "got there. With `time_stages` it waits. Without `tell_why` the statistics have no "
            "words for "
-           "`family` and `why`.")
+           "`family` and `why`. A goal is max_probes, min_rows, address and length of the groups "
+           "of all ids, and the column that has them instead.")
       .def("radius_search", &radiusSearch, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a, "max_results"_a,
            "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,

@@ -130,7 +130,9 @@ void addStatistics(nb::module_ &module) {
               "earlier ones with the metric.")
       .def_ro("nan_query", &annudf_ivf_flat_search_stats::nan_query,
               "Number of a query whose distance to `nan_row` was NaN; -1 where there is none.")
-      .def_ro("nan_row", &annudf_ivf_flat_search_stats::nan_row, "Id of that row.");
+      .def_ro("nan_row", &annudf_ivf_flat_search_stats::nan_row, "Id of that row.")
+      .def_ro("widened", &annudf_ivf_flat_search_stats::widened,
+              "Queries that searched more lists than asked for.");
 
   nb::class_<Explanation>(module, "Explanation", "The accumulator of a query and a row.")
       .def_prop_ro(

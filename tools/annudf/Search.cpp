@@ -8,9 +8,14 @@
 
 #include "MetricOptions.h"
 
+#include "annudf/runtime/engine/Columns.h"
+#include "annudf/runtime/engine/Goal.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -25,6 +30,9 @@ struct SearchArguments {
   std::vector<std::string> filterCaptures, columns; ///< Columns of `base`.
   runtime::ivf_flat::SearchParams probes;
   runtime::SearchParams params;
+  runtime::SearchGoal goal;
+  std::string groupBy;
+  std::shared_ptr<const std::vector<int64_t>> groups; ///< What the goal points to.
   int k = ANNUDF_DEFAULT_K, repeat = 1, show = 5;
   int64_t rows = 0;
   bool exact = false, asF32 = false, bits = false, stats = false, quiet = false;
@@ -77,6 +85,10 @@ static void checkArguments(const SearchArguments &arguments, const InterruptGuar
   if (arguments.filter.empty() && !arguments.filterCaptures.empty())
     throw Error(ErrorKind::Usage, "--filter-capture " + arguments.filterCaptures.front() +
                                       ": no --filter is given; add --filter, or leave it out");
+  const int64_t most = arguments.goal.maxProbes;
+  if (most != 0 && most < arguments.probes.nProbes)
+    throw Error(ErrorKind::Usage, "--max-probes " + std::to_string(most) + ": --probes is " +
+                                      std::to_string(arguments.probes.nProbes) + "; give no fewer");
   if (!arguments.output.empty()) {
     std::vector<std::string> inputs = arguments.metric.inputs();
     inputs.insert(inputs.end(), {arguments.index, arguments.base, arguments.queries,
@@ -86,6 +98,25 @@ static void checkArguments(const SearchArguments &arguments, const InterruptGuar
     for (const char *ending : {".ibin", ".fbin"})
       checkOutput(guard, arguments.output + ending, inputs);
   }
+}
+
+/// Searches for queries at once, until they have reached the goal if there is one.
+static void searchBatch(const Engine &engine, const runtime::Index &index,
+                        const runtime::BoundCaptures &captures, const runtime::MatrixView &queries,
+                        const SearchArguments &arguments, const runtime::SearchParams &params,
+                        int64_t *ids, float *distances, runtime::SearchStats &stats) {
+  if (!arguments.goal.isSet()) {
+    engine.backend->search(index, engine.metric, captures, queries, arguments.k, params, ids,
+                           distances, &stats);
+    return;
+  }
+  const auto search = [&](const runtime::QueryPart &part, int k, const runtime::SearchParams &of,
+                          int64_t *toIds, float *toDistances, runtime::SearchStats *cost) {
+    engine.backend->search(index, engine.metric, captures, runtime::partOf(queries, part), k, of,
+                           toIds, toDistances, cost);
+  };
+  runtime::searchToGoal(runtime::goalSearchOf(*engine.backend, index, engine.metric, queries.rows),
+                        arguments.k, params, arguments.goal, search, ids, distances, &stats);
 }
 
 /// Searches for all queries, batch by batch, and adds what it cost to `total`.
@@ -98,19 +129,21 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
   const int64_t step =
       arguments.params.predicate ? queries.rows : engine.batch(queries.rows, kBatch);
   double ms = 0;
-  total.scored = total.nanDistances = 0; // Pairs are those of one search of all queries.
+  total.scored = total.nanDistances = total.widened =
+      0; // Pairs are those of one search of all queries.
   for (int64_t first = 0; first < queries.rows; first += step) {
     runtime::SearchStats stats;
     runtime::SearchParams params = arguments.params;
     params.firstQuery = first;
     params.waitForLinks = true; // There is no search to come that would run what is linked.
-    engine.backend->search(index, engine.metric, captures, rowsOf(queries, first, step),
-                           arguments.k, params, results.ids.data() + first * arguments.k,
-                           results.distances.data() + first * arguments.k, &stats);
+    searchBatch(engine, index, captures, rowsOf(queries, first, step), arguments, params,
+                results.ids.data() + first * arguments.k,
+                results.distances.data() + first * arguments.k, stats);
     InterruptGuard::check();
     total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
     total.diskHits += stats.diskHits;
     total.addPairs(stats);
+    total.widened += stats.widened;
     for (const runtime::StageTime &stage : stats.stages)
       runtime::addStage(total.stages, stage.name, stage.ms);
     const double share = double(std::min(step, queries.rows - first)) / double(queries.rows);
@@ -160,6 +193,10 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
   std::printf(" ms; %.1f rows a query scanned, %.1f computed by the metric (%.2f %%)\n",
               total.rowsPerQuery, total.evaluatedPerQuery,
               total.rowsPerQuery > 0 ? total.evaluatedPerQuery / total.rowsPerQuery * 100 : 0);
+  if (arguments.goal.maxProbes > 0)
+    std::printf("widened  %lld of %lld queries scanned more than %u lists\n",
+                static_cast<long long>(total.widened), static_cast<long long>(results.rows),
+                arguments.probes.nProbes);
   if (total.nanDistances > 0)
     print(stdout, "nan      " + nanText(total) + "\n");
 }
@@ -171,6 +208,35 @@ static runtime::Matrix loadQueries(const runtime::Index &index, const SearchArgu
     throw Error(ErrorKind::Usage, "-k " + std::to_string(arguments.k) + ": " + arguments.base +
                                       " has only " + std::to_string(index.size()) + " vectors");
   return loadAgainst(index, arguments.base, arguments.queries, arguments.rows, arguments.asF32);
+}
+
+/// Reads the groups of --group-by: a column of the index, or a file.
+static void loadGroups(SearchArguments &arguments, const runtime::Index &index) {
+  const std::string &from = arguments.groupBy;
+  if (from.empty())
+    return;
+  if (!from.ends_with(".npy")) {
+    arguments.groups = runtime::integersById(index, from, "--group-by");
+  } else {
+    const runtime::NumericArray array = runtime::readCapture(from);
+    if (array.shape.size() != 1 || (array.dtype != "i4" && array.dtype != "i8"))
+      throw Error(ErrorKind::Input, from + ": holds " + std::to_string(array.shape.size()) + "-D " +
+                                        array.dtype +
+                                        "; groups are a vector of int32 or int64, one an id");
+    std::vector<int64_t> groups(static_cast<size_t>(array.shape[0]));
+    for (size_t id = 0; id < groups.size(); ++id)
+      if (array.dtype == "i8") {
+        std::memcpy(&groups[id], array.storage.data() + id * 8, 8);
+      } else {
+        int32_t group = 0;
+        std::memcpy(&group, array.storage.data() + id * 4, 4);
+        groups[id] = group;
+      }
+    arguments.groups = std::make_shared<const std::vector<int64_t>>(std::move(groups));
+  }
+  arguments.goal.groups =
+      runtime::RowGroups{arguments.groups->data(), int64_t(arguments.groups->size())};
+  runtime::checkGroups(*arguments.goal.groups, index.rowExtent());
 }
 
 static void runSearch(SearchArguments arguments) {
@@ -197,6 +263,7 @@ static void runSearch(SearchArguments arguments) {
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
   if (!arguments.base.empty())
     runtime::checkOwnRows(captures, index.size());
+  loadGroups(arguments, index);
   double filterMs = 0;
   if (!arguments.filter.empty())
     loadFilter(arguments.params, arguments.filter, arguments.filterCaptures,
@@ -250,6 +317,9 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
       ->add_option("--filter-capture", arguments.filterCaptures,
                    "NAME=FILE or NAME=NUMBER, once for each capture of --filter")
       ->allow_extra_args(false);
+  command->add_option("--group-by", arguments.groupBy,
+                      "Find the best row of each group: a column of the index, or a .npy of int32 "
+                      "or int64, one entry an id");
   command->add_option("-k", arguments.k,
                       "Neighbours of a query, at most as many as there are rows");
   addRowsOption(command, arguments.rows, "queries");
@@ -275,7 +345,19 @@ void tool::addSearchCommand(CLI::App &app) {
   CLI::Option *probes =
       command->add_option("--probes", arguments->probes.nProbes,
                           "Lists to scan per query; if the index has fewer, all of them");
-  command->add_flag("--exact", arguments->exact, "Scan all lists")->excludes(probes);
+  CLI::Option *most =
+      command
+          ->add_option("--max-probes", arguments->goal.maxProbes,
+                       "Queries that find too few rows scan twice their lists, up to so many")
+          ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--min-rows", arguments->goal.minRows,
+                   "Rows that a query must find before it stops (default: -k)")
+      ->check(CLI::PositiveNumber)
+      ->needs(most);
+  command->add_flag("--exact", arguments->exact, "Scan all lists")
+      ->excludes(probes)
+      ->excludes(most);
   command->callback([arguments] { runSearch(*arguments); });
 }
 

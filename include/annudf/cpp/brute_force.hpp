@@ -31,6 +31,7 @@ struct search_params {
   search_stats *stats = nullptr;
   bool time_stages = false; ///< Stage by stage, too.
   std::string family = {};  ///< As of ivf_flat::search_params.
+  row_groups group_by = {}; ///< As of ivf_flat::search_params.
   bool skip_pairs = false;  ///< As of ivf_flat::search_params.
 };
 
@@ -101,6 +102,7 @@ inline index build(const index_params &params, const vectors &dataset, const bac
 namespace impl {
 inline ivf_flat::search_params one_list(const index &in, const search_params &params) {
   return {.n_probes = 1,
+          .group_by = params.group_by,
           .metric = params.metric ? params.metric : in.metric(),
           .filter = params.filter,
           .backend = params.backend,

@@ -48,6 +48,13 @@ struct search_stats {
   /// memory without time_stages those of earlier ones with the metric.
   std::int64_t nan_distances = 0;
   std::int64_t nan_query = -1, nan_row = -1; ///< One of them: number of the query, id of the row.
+  std::int64_t widened = 0;                  ///< Queries that searched more lists than n_probes.
+};
+
+/// The group of each row: the document of a passage, say. Either is given, or neither.
+struct row_groups {
+  std::span<const std::int64_t> of = {}; ///< One for each id.
+  std::string column = {};               ///< A column of the index, of integers.
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,
@@ -119,6 +126,11 @@ struct save_params {
 struct search_params {
   /// Lists scanned for a query; more than there are: all.
   std::int64_t n_probes = ANNUDF_DEFAULT_N_PROBES;
+  /// Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
+  /// again and again, up to so many. Results on a device are then waited for.
+  std::int64_t max_probes = 0;
+  std::int64_t min_rows = 0;          ///< Rows that a query must find; 0: k. With max_probes.
+  row_groups group_by = {};           ///< If given, each result is the best row of its group.
   bound_metric metric = {};           ///< What rows are ranked by; default: that of the index.
   annudf::v0::filter filter = {};     ///< Rows that may be found; default: all.
   annudf::v0::backend backend = {};   ///< Default: the CPU, or the device of device memory.

@@ -60,6 +60,7 @@ inline search_stats stats_of(const annudf_ivf_flat_search_stats &cost) {
   stats.passing_share = cost.passing_share, stats.scored = cost.scored;
   stats.nan_distances = cost.nan_distances;
   stats.nan_query = cost.nan_query, stats.nan_row = cost.nan_row;
+  stats.widened = cost.widened;
   for (int i = 0; i < cost.n_stages; ++i)
     stats.stages.emplace_back(cost.stages[i].name, cost.stages[i].ms);
   return stats;
@@ -89,6 +90,9 @@ public:
     options_.time_stages = params.time_stages;
     options_.family = family_.c_str();
     options_.skip_pairs = params.skip_pairs;
+    if constexpr (requires { params.max_probes; })
+      options_.max_probes = params.max_probes, options_.min_rows = params.min_rows;
+    set(params.group_by);
   }
   prepared(const prepared &) = delete;
   prepared &operator=(const prepared &) = delete;
@@ -106,10 +110,20 @@ public:
   }
 
 private:
+  void set(const row_groups &group_by) {
+    if (group_by.of.empty() && group_by.column.empty())
+      return;
+    column_ = group_by.column;
+    groups_ = {sizeof groups_, group_by.of.empty() ? nullptr : group_by.of.data(),
+               std::int64_t(group_by.of.size()), column_.empty() ? nullptr : column_.c_str()};
+    options_.group_by = &groups_;
+  }
+
   reporting reporting_;
   std::shared_ptr<const binding::entry> entry_;
   search_stats *stats_;
-  std::string family_;
+  std::string family_, column_;
+  annudf_groups groups_ = {};
   annudf_ivf_flat_search_options options_ = {};
   annudf_ivf_flat_search_stats cost_ = {};
 };

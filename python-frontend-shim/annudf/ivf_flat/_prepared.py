@@ -19,6 +19,7 @@ from annudf.common import Resources
 from annudf.errors import ArgumentError, DeviceError, InputError
 from annudf.filters._bits import check_filter
 from annudf.filters._generations import with_bits
+from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._index import Index, array_at_fault
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
@@ -74,6 +75,7 @@ def prepare(
     (array([[0.]], dtype=float32), array([[2]]))
     """
     found = checked(search_params, index, queries, k, resources)
+    refuse_goal(search_params, "prepare")
     rows, device = found.rows, found.device
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument 'queries' has shape {rows.shape}: no rows; give at least one")

@@ -13,9 +13,10 @@ from annudf._core import DEFAULT_MAX_RESULTS, MAX_RESULTS
 from annudf._support.checks import check_bool, check_int, check_number
 from annudf.common import Resources
 from annudf.errors import ArgumentError
+from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._host_search import HostSearch
 from annudf.ivf_flat._index import Index, check_index
-from annudf.ivf_flat._search import SearchParams
+from annudf.ivf_flat._search import SearchParams, check_params
 
 
 def radius_search(
@@ -80,6 +81,8 @@ def radius_search(
     >>> ivf_flat.radius_search(params, index, dataset[4:6], 1.5)
     (array([0, 3, 6]), array([0., 1., 1., 0., 1., 1.], dtype=float32), array([4, 3, 5, 5, 4, 6]))
     """
+    check_params(search_params)
+    refuse_goal(search_params, "radius_search")
     limit = check_number(radius, "radius")
     most = DEFAULT_MAX_RESULTS if max_results is None else check_int(max_results, "max_results", 1, MAX_RESULTS)
     if check_index(index)._core.size == 0:

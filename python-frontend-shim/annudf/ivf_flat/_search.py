@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _core
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
-from annudf._core import DEFAULT_N_PROBES, MAX_LISTS
+from annudf._core import DEFAULT_N_PROBES, MAX_K, MAX_LISTS
 from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
@@ -27,6 +27,7 @@ from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.filters._bits import check_filter
 from annudf.filters._generations import with_bits
+from annudf.ivf_flat._goal import core_goal
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._params import Parameters
 from annudf.ivf_flat._rows import check_entries
@@ -51,6 +52,13 @@ class SearchParams(Parameters):
         or an :class:`annudf.DeviceUDF`, which is compiled now. Default: the metric of the index.
     metric_arg : float, default 2.0
         The exponent of "minkowski". With another metric any other value is refused.
+    max_probes : int, optional
+        A query that found fewer than `k` rows, or than `min_rows`, searches twice its lists, again and again, up to so
+        many; ``index.n_lists`` is all of them. At least `n_probes`. For filters that few rows pass: a query finds what
+        it would have found with the number of lists that it ended with. Default: queries do not go on.
+    min_rows : int, optional
+        Number of rows that a query must find before it stops, though it returns the `k` best alone: more rows give a
+        better recall. Only with `max_probes`. Default: `k`.
     family : str, optional
         The kernels to run, by the name that :class:`SearchStats` and ``annudf search --stats`` show: "groups" or
         "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that they cannot run is refused, and the
@@ -74,6 +82,8 @@ class SearchParams(Parameters):
         n_probes: float = DEFAULT_N_PROBES,
         metric: Metric | MetricSource | MetricName | None = None,
         metric_arg: float = DEFAULT_ARGUMENT,
+        max_probes: float | None = None,
+        min_rows: float | None = None,
         family: str | None = None,
         on_nan: _nan.OnNaN = "warn",
     ) -> None:
@@ -81,6 +91,12 @@ class SearchParams(Parameters):
         # What names there are the backend knows, which the search chooses.
         self._family = None if family is None else check_name(family, "family", "a family of kernels")
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
+        self._max_probes = None if max_probes is None else check_int(max_probes, "max_probes", 1, MAX_LISTS)
+        if self._max_probes is not None and self._max_probes < self._n_probes:
+            raise ArgumentError(f"max_probes is {self._max_probes}, n_probes is {self._n_probes}; give no fewer")
+        self._min_rows = None if min_rows is None else check_int(min_rows, "min_rows", 1, MAX_K)
+        if self._min_rows is not None and self._max_probes is None:
+            raise ArgumentError(f"min_rows is {self._min_rows}, but max_probes is None; give max_probes, too")
         self._metric: Metric | str | None = None
         self._metric_arg = DEFAULT_ARGUMENT
         if metric is not None:
@@ -92,6 +108,16 @@ class SearchParams(Parameters):
     def n_probes(self) -> int:
         """Number of lists that are scanned for a query."""
         return self._n_probes
+
+    @property
+    def max_probes(self) -> int | None:
+        """The most lists that are scanned for a query; None: `n_probes`."""
+        return self._max_probes
+
+    @property
+    def min_rows(self) -> int | None:
+        """Number of rows that a query must find before it stops; None: `k`."""
+        return self._min_rows
 
     @property
     def metric(self) -> Metric | str | None:
@@ -126,9 +152,11 @@ class SearchParams(Parameters):
     def __repr__(self) -> str:
         metric = "" if self._metric is None else f", metric={self._metric!r}"
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
+        wide = "" if self._max_probes is None else f", max_probes={self._max_probes}"
+        wide += "" if self._min_rows is None else f", min_rows={self._min_rows}"
         family = "" if self._family is None else f", family={self._family!r}"
         on_nan = "" if self._on_nan == "warn" else f", on_nan={self._on_nan!r}"
-        return f"SearchParams(n_probes={self._n_probes}{metric}{argument}{family}{on_nan})"
+        return f"SearchParams(n_probes={self._n_probes}{metric}{argument}{wide}{family}{on_nan})"
 
 
 @overload
@@ -142,6 +170,7 @@ def search(
     resources: Resources | None = None,
     filter: Any = None,
     *,
+    group_by: Any = None,
     return_stats: Literal[False] = False,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]: ...
 
@@ -157,6 +186,7 @@ def search(
     resources: Resources | None = None,
     filter: Any = None,
     *,
+    group_by: Any = None,
     return_stats: Literal[False] = False,
 ) -> tuple[Any, Any]: ...
 
@@ -172,6 +202,7 @@ def search(
     resources: Resources | None = None,
     filter: Any = None,
     *,
+    group_by: Any = None,
     return_stats: bool,
 ) -> tuple[Any, ...]: ...
 
@@ -186,6 +217,7 @@ def search(
     resources: Resources | None = None,
     filter: Any = None,
     *,
+    group_by: Any = None,
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
     """Finds the `k` best rows for each query among the rows of its `n_probes` best lists.
@@ -216,6 +248,9 @@ def search(
         groups of 32 or more rows that do not pass, so selective filters make a search faster; matrix products compute
         all rows. An array is copied and packed in every call. A Prefilter is copied to a device once. The bits of a
         function are computed once for an index.
+    group_by : str or array of int of shape (n_ids,), optional
+        The group of each row, such as the document of a passage: a column of integers of the index, or an array with
+        one entry for every id. The results are then the best rows of the `k` best groups, one row each.
     return_stats : bool, default False
         Whether to return statistics as a third result: the kernels and the reason for them, the lists and rows scanned,
         the share of rows that pass the filter, and the missing results. Counting rows takes a little time.
@@ -248,10 +283,10 @@ def search(
 
     Notes
     -----
-    With device arrays the call returns before the search is done. The search is enqueued on the stream of `resources`,
-    else on the current stream of the library of the queries. Later work on that stream sees the results, and the arrays
-    are kept alive until then. Only the first search with a metric, an element type and an index in a process compiles,
-    links, and copies the index to the device.
+    With device arrays the call returns before the search is done, unless `max_probes` or `group_by` is given. It is
+    enqueued on the stream of `resources`, else on the current stream of the library of the queries. Later work on that
+    stream sees the results, and the arrays are kept alive until then. Only the first search with a metric, an element
+    type and an index in a process compiles, links, and copies the index to the device.
 
     Examples
     --------
@@ -274,6 +309,7 @@ def search(
         refuse_shared(rows, distances_view, neighbors_view)
     asked = check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     check_entries(index, metric, asked)
+    goal, groups = core_goal(search_params, group_by, place)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     on_host = rows.device.kind == "cpu"
     there = neighbors_view if on_host else None
@@ -302,9 +338,9 @@ def search(
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
             lambda there: (
-                engine.search(*arguments, None, chosen, family, counts, True, counts)
+                engine.search(*arguments, None, chosen, family, counts, True, counts, goal)
                 if there is None
-                else engine.search(*arguments, there, chosen, family, waits, count_pairs, counts)
+                else engine.search(*arguments, there, chosen, family, waits, count_pairs, counts, goal)
             ),
             views,
             device,
@@ -314,6 +350,7 @@ def search(
         )
 
     cost = with_bits(asked, core, device, rows.shape[0], searched)
+    del groups  # Which the core has read.
     tell_cost(cost, metric, device)
     told_of = transfer.to_host(rows, "queries", place) if waits and cost.nan_distances else rows
     _nan.tell(cost, search_params.on_nan, metric, core, told_of, earlier=told_of.device.kind == "cuda")

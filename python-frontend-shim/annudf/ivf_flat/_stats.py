@@ -60,6 +60,8 @@ class SearchStats:
         scanned. None if the search was only enqueued.
     nan_distances : int or None
         Number of these pairs whose distance was NaN. Rows that bounds ruled out are not counted.
+    n_widened : int
+        Number of queries that scanned more lists than `n_probes`; see `max_probes` of :class:`SearchParams`.
     slow : str
         The operations of the metric that a CPU computes one row at a time; empty if there is none.
     """
@@ -78,6 +80,7 @@ class SearchStats:
     n_missing: int | None
     scored: int | None
     nan_distances: int | None
+    n_widened: int
     slow: str
 
     @of_whole("slow")
@@ -118,5 +121,6 @@ def stats_of(
         n_missing=None if neighbors is None else int((as_numpy(neighbors) < 0).sum()),
         scored=(cost.scored if cost else 0) if counted else None,
         nan_distances=(cost.nan_distances if cost else 0) if counted else None,
+        n_widened=cost.widened if cost else 0,
         slow=cost.slow if cost else "",
     )

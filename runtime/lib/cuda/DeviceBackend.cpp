@@ -261,6 +261,12 @@ uint64_t staged(int64_t columns) {
 
 } // namespace
 
+void DeviceBackend::checkMemory(const void *address, uint64_t bytes, size_t alignment,
+                                const char *what) {
+  ContextScope scope(*context_);
+  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(address), bytes, alignment, what);
+}
+
 std::vector<std::byte> DeviceBackend::read(const void *address, uint64_t bytes, size_t alignment,
                                            void *stream, const char *what) {
   ContextScope scope(*context_);

@@ -91,6 +91,8 @@ public:
     ContextScope scope(*context_);
     ANNUDF_CUDA(cuStreamSynchronize, checkStream(*context_, stream));
   }
+  void checkMemory(const void *address, uint64_t bytes, size_t alignment,
+                   const char *what) override;
   std::vector<std::byte> read(const void *address, uint64_t bytes, size_t alignment, void *stream,
                               const char *what) override;
   std::unique_ptr<StreamEvent> record(void *stream) override {

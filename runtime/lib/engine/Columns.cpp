@@ -8,7 +8,7 @@
 
 #include "annudf/runtime/engine/Columns.h"
 
-#include "annudf/Support/Error.h"
+#include "annudf/Support/ArgumentError.h"
 #include "captures/Values.h"
 
 #include <algorithm>
@@ -185,6 +185,39 @@ StoreCaptures::StoreCaptures(const RowStore &store, const Manifest &manifest,
             made)
         ->array;
   });
+}
+
+std::shared_ptr<const std::vector<int64_t>>
+integersById(const RowStore &store, const std::string &name, const char *argument) {
+  const auto refuse = [&](const std::string &rest) {
+    throw ArgumentError(ErrorKind::Usage, {argument, name}, " is '" + name + "', " + rest);
+  };
+  const auto column = std::ranges::find(store.columns(), name, &Column::name);
+  if (column == store.columns().end())
+    refuse("which is no column of the index; add it by columns=, or give an array");
+  const std::string dtype = dtypeOf(column->element);
+  if (dtype.front() == 'f')
+    refuse("a column of " + dtype + "; give one of integers");
+  struct AttachedIntegers : IndexAttachment {
+    std::shared_ptr<const std::vector<int64_t>> values;
+  };
+  bool made = false;
+  return store.attachments()
+      .get<AttachedIntegers>(
+          keyOf(store, "integers of " + name, false),
+          [&] {
+            const ColumnArray array = byId(store, size_t(column - store.columns().begin()));
+            const Load load = loadOf(dtype);
+            const size_t size = bytesOf(column->element);
+            std::vector<int64_t> values(static_cast<size_t>(array.entries));
+            for (size_t i = 0; i < values.size(); ++i)
+              values[i] = static_cast<int64_t>(load(array.values->data() + i * size).integer);
+            auto attached = std::make_shared<AttachedIntegers>();
+            attached->values = std::make_shared<const std::vector<int64_t>>(std::move(values));
+            return attached;
+          },
+          made)
+      ->values;
 }
 
 std::vector<int64_t> StoreCaptures::firstSlots() const {

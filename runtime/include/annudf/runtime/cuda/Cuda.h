@@ -179,6 +179,9 @@ public:
   /// Enqueues a copy between any two of host and device memory.
   virtual void copy(uint64_t destination, uint64_t source, uint64_t bytes, void *stream) = 0;
   virtual void synchronize(void *stream) = 0;
+  /// \param what  for messages. \throws as searchDevice() for memory.
+  virtual void checkMemory(const void *address, uint64_t bytes, size_t alignment,
+                           const char *what) = 0;
   /// Waits for the stream and copies an array of the device to the host.
   /// \param what  for messages. \throws as searchDevice() for memory and stream.
   virtual std::vector<std::byte> read(const void *address, uint64_t bytes, size_t alignment,

@@ -17,7 +17,9 @@
 #include "annudf/runtime/captures/Captures.h"
 #include "annudf/runtime/rows/RowStore.h"
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +56,12 @@ private:
   std::optional<BoundCaptures> own_;
   bool bySlot_ = false;
 };
+
+/// Values of a column of integers, by id; kept with the store.
+/// \throws ArgumentError(Usage) naming `argument`, which gave the name, where the store has no such
+/// column, or where it is none of integers; as StoreCaptures.
+std::shared_ptr<const std::vector<int64_t>>
+integersById(const RowStore &store, const std::string &column, const char *argument);
 
 } // namespace annudf::runtime
 

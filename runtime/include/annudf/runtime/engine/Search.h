@@ -109,6 +109,7 @@ struct SearchStats {
   /// metric that were not told of.
   int64_t nanDistances = 0;
   int64_t nanQuery = -1, nanRow = -1; ///< One of the pairs: number of the query, id of the row.
+  int64_t widened = 0; ///< Queries that searched more lists than asked for (SearchGoal).
   /// Adds the pairs of another search.
   void addPairs(const SearchStats &other);
   double nanShare() const {

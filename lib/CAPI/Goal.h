@@ -1,0 +1,55 @@
+//===- Goal.h - Searches with a goal, in the C API --------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_CAPI_GOAL_H
+#define ANNUDF_LIB_CAPI_GOAL_H
+
+#include "SearchArguments.h"
+
+#include "annudf/runtime/engine/Goal.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace annudf::capi {
+
+/// What the options of a search say beyond k and probes, checked and translated.
+class Goal {
+public:
+  /// \param nProbes  what max_probes must reach; 0: the call has no probes, and refuses it.
+  Goal(const Call &call, const annudf_ivf_flat_search_options *options, int64_t nProbes);
+
+  /// Before a search, while the index may be read.
+  void chooseFrom(const Call &call, const runtime::RowStore &index);
+  /// The same of rows that come with the call.
+  void chooseFrom(const Call &call, int64_t rows);
+
+  /// Searches for queries, k and parameters of the arguments, with results where the queries are.
+  using Search = std::function<void(const Arguments &arguments, int64_t *ids, float *distances,
+                                    runtime::SearchStats *stats)>;
+  /// What is searched.
+  struct Searched {
+    int64_t rows;
+    uint32_t lists;
+  };
+  /// Searches until each query has reached the goal, and then waits for results on a device; once
+  /// if there is none.
+  void search(annudf_backend &backend, const Arguments &arguments, const annudf_artifact &artifact,
+              const Searched &of, const Search &search, int64_t *ids, float *distances,
+              runtime::SearchStats *stats) const;
+
+private:
+  runtime::SearchGoal goal_;
+  std::optional<annudf_groups> groups_;
+  std::shared_ptr<const std::vector<int64_t>> column_; ///< What `goal_` points to, if by column.
+};
+
+} // namespace annudf::capi
+
+#endif // ANNUDF_LIB_CAPI_GOAL_H

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What queries must find before they are done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from annudf.common import Resources
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._ids import given_ids
+
+if TYPE_CHECKING:
+    from annudf._arrays import View
+    from annudf.ivf_flat._search import SearchParams
+
+CoreGoal: TypeAlias = tuple[int, int, int, int, str]
+"""The most lists, the rows to find, address and length of the groups, and the column that has them."""
+
+
+def core_goal(search_params: SearchParams, group_by: Any, place: Resources) -> tuple[CoreGoal | None, View | None]:
+    """What the core is asked for, None if the lists that are probed and k say it all; and what it points to."""
+    most, rows = search_params.max_probes or 0, search_params.min_rows or 0
+    if isinstance(group_by, str):
+        return (most, rows, 0, 0, group_by), None
+    if group_by is not None:
+        groups = given_ids(group_by, "group_by", place, None, "(n_ids,), an integer for each id")
+        return (most, rows, groups.address, groups.shape[0], ""), groups
+    return ((most, rows, 0, 0, "") if most else None), None
+
+
+def refuse_goal(search_params: SearchParams, what: str) -> None:
+    """For calls that search the lists they are told of and no more."""
+    if search_params.max_probes is not None:
+        raise ArgumentError(
+            f"search_params.max_probes is {search_params.max_probes}; {what} does not widen, so give n_probes alone"
+        )

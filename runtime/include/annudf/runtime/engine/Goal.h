@@ -1,0 +1,91 @@
+//===- Goal.h - What a query must find before it is done --------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A search looks at as many lists as it was told to and gives the k best rows. With a goal, queries
+// that found too few rows go on with more lists, and results are the best rows of k groups.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_ENGINE_GOAL_H
+#define ANNUDF_RUNTIME_ENGINE_GOAL_H
+
+#include "annudf/runtime/engine/Search.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace annudf::runtime {
+
+/// The group of each row, by its id.
+struct RowGroups {
+  const int64_t *ofId;
+  int64_t ids; ///< Entries.
+};
+
+struct SearchGoal {
+  /// A query that has not found what it must searches twice its lists, again and again, up to so
+  /// many. 0: none does.
+  int64_t maxProbes = 0;
+  /// Rows that a query must find in its lists before it is done, though it gives the k best alone.
+  /// 0: k.
+  int64_t minRows = 0;
+  /// Each result is the best row of its group, and a query must find k groups.
+  std::optional<RowGroups> groups = {};
+
+  bool isSet() const { return maxProbes != 0 || minRows != 0 || groups; }
+};
+
+/// Before there are lists to count.
+/// \throws ArgumentError(Usage) for numbers below 0, max_probes below n_probes, and min_rows
+/// without max_probes.
+void checkGoal(const SearchGoal &goal, int64_t nProbes);
+
+/// \param rowExtent  one more than the largest id.
+/// \throws ArgumentError(Usage) unless every row has a group.
+void checkGroups(const RowGroups &groups, int64_t rowExtent);
+
+/// Some of the queries of a search, from `first` on, counted from 0.
+struct QueryPart {
+  int64_t first, count;
+};
+
+MatrixView partOf(const MatrixView &queries, const QueryPart &part);
+
+/// Gives the k best of each of these queries, in host memory.
+using SearchOfPart = std::function<void(const QueryPart &part, int k, const SearchParams &params,
+                                        int64_t *ids, float *distances, SearchStats *stats)>;
+
+/// What is searched.
+struct GoalSearch {
+  int64_t queries; ///< All of them.
+  int64_t rows;    ///< Of the index.
+  uint32_t lists;  ///< Of the index.
+  annudf_order order;
+  /// Queries that a batch searches in the time that it takes to begin another.
+  int64_t queriesOfACall = 1;
+};
+
+/// What is searched: all rows of a store.
+GoalSearch goalSearchOf(const Backend &backend, const RowStore &index, const MetricView &metric,
+                        int64_t queries);
+/// Some microseconds of a CPU, or some kernels of a GPU.
+int64_t queriesOfACall(const Backend &backend);
+
+/// Searches until each query has reached the goal, or has searched the lists that it may. What a
+/// query finds is what it would find if it had been asked alone, with the lists that it ended with.
+/// \param k         of each query, at most `rows`.
+/// \param params    of the whole search.
+/// \param ids, distances  queries x k, in host memory.
+/// \param stats     may be null; rows that a query scanned again count again.
+void searchToGoal(const GoalSearch &of, int k, const SearchParams &params, const SearchGoal &goal,
+                  const SearchOfPart &search, int64_t *ids, float *distances, SearchStats *stats);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_ENGINE_GOAL_H
