@@ -65,26 +65,38 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
     tile = reinterpret_cast<const uint4 *>(work.tiles)[blockIdx.x];
   else
     return;
-  const uint32_t lane = threadIdx.x & 31, size = numbers(args.index.listSize)[tile.x];
+  constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
+  // Words of a query's groups are written side by side.
+  __shared__ uint32_t staged[kWarps][33];
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const uint32_t size = numbers(args.index.listSize)[tile.x];
   const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);
   const uint64_t firstGroup = numbers(args.index.listGroup)[tile.x];
   // Candidates of a query are a list, but to hooks all rows are one.
   const uint32_t list = args.index.layout == ANNUDF_ROWS_IN_GROUPS ? tile.x : 0;
-  for (uint32_t g = tile.w + blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + threadIdx.x / 32; g < groups;
-       g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
-    const bool exists = g * 32 + lane < size;
+  const auto pairOf = [&](uint32_t i) {
+    return work.tileQueries == 0 ? blockIdx.x : numbers(work.pairs)[tile.y + i];
+  };
+  for (uint32_t g = tile.w + blockIdx.y * kWarps; g < groups; g += gridDim.y * kWarps) {
+    const uint32_t own = min(g + warp, groups - 1);
+    const bool exists = g + warp < groups && own * 32 + lane < size;
     // Padding runs as a row that exists, so that nothing is read outside its extent.
-    const uint64_t slot = (firstGroup + g) * 32 + (exists ? lane : 0);
+    const uint64_t slot = (firstGroup + own) * 32 + (exists ? lane : 0);
     const int64_t row = args.rowsAreSlots ? static_cast<int64_t>(slot)
                                           : reinterpret_cast<const int64_t *>(args.index.ids)[slot];
     for (uint32_t first = 0; first < tile.z; first += 32) {
-      const uint32_t count = min(tile.z - first, 32u), own = first + min(lane, count - 1);
-      const uint32_t pair = work.tileQueries == 0 ? blockIdx.x : numbers(work.pairs)[tile.y + own];
-      const uint32_t query = pair / work.nProbes;
-      const uint32_t word = wordOfLane(args, list, exists, row, query, count, keep);
-      if (lane < count)
-        reinterpret_cast<uint32_t *>(args.words)[static_cast<uint64_t>(query) * work.stride +
-                                                 numbers(work.probeGroup)[pair] + g] = word;
+      const uint32_t count = min(tile.z - first, 32u);
+      const uint32_t query = pairOf(first + min(lane, count - 1)) / work.nProbes;
+      staged[warp][lane] = wordOfLane(args, list, exists, row, query, count, keep);
+      __syncthreads();
+      const uint32_t mine = threadIdx.x / kWarps, group = threadIdx.x % kWarps;
+      if (mine < count && g + group < groups) {
+        const uint32_t pair = pairOf(first + mine);
+        reinterpret_cast<uint32_t *>(
+            args.words)[static_cast<uint64_t>(pair / work.nProbes) * work.stride +
+                        numbers(work.probeGroup)[pair] + g + group] = staged[group][mine];
+      }
+      __syncthreads();
     }
   }
 }
