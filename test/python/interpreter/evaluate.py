@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the hooks of a parsed metric, one coordinate at a time, as docs/spec/abi.md says what they mean.
+"""Runs the hooks of a parsed metric or filter, one coordinate at a time, as docs/spec/abi.md says what they mean.
 
 The second half of the oracle: plain Python, with no table, no folding and no vectors in common with
 the compiler.
@@ -205,6 +205,10 @@ class Interpreter:
             return rounded_float(acc, "f32")
         number = acc if "accumulator(u32)" in self.metric.header else signed(acc, kind)
         return rounded(Fraction(number), "f32")
+
+    def keeps(self, scan: Scan) -> bool:
+        """Whether a filter lets the query of `scan` find its row."""
+        return bool(self.hook("keep", [], scan))
 
     def _block(self, block: Block, arguments: list[Value], outer: dict[str, Value], scan: Scan) -> list[Value]:
         values = dict(outer)

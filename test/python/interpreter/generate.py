@@ -294,6 +294,11 @@ class Writer:
         self.emit(f"func.call @{callee.name}({operands}) : ({kinds}) -> {callee.result}", callee.result)
         self.weight += self.repeat * callee.weight
 
+    def load(self) -> None:
+        """A value of a capture, where there are some."""
+        if self.hook:
+            proved.load(self, self.hook)
+
     def step(self) -> None:
         roll = self.random.randrange(22)
         if roll < 6:
@@ -309,8 +314,7 @@ class Writer:
         elif roll < 19:
             self.call()
         elif roll < 20:
-            if self.hook:
-                proved.load(self, self.hook)
+            self.load()
         elif self.nesting < 3:
             (self.branch if roll == 20 else self.loop)()
 

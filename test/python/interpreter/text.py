@@ -43,7 +43,7 @@ class Capture:
 
 @dataclass
 class Metric:
-    """Hooks by name, captures by SSA name, and the helpers of the module."""
+    """Hooks by name, captures by SSA name, and the helpers of the module. A filter's hook is "keep"."""
 
     name: str
     header: str
@@ -139,7 +139,7 @@ def _block(lines: _Lines, arguments: list[tuple[str, str]]) -> Block:
 
 
 def parse(text: str) -> Metric:
-    """The one metric of a module, with its helpers."""
+    """The one metric or filter of a module, with its helpers."""
     lines = _Lines(text)
     metric: Metric | None = None
     helpers: dict[str, Block] = {}
@@ -152,13 +152,13 @@ def parse(text: str) -> Metric:
             helpers[found[1]] = _block(lines, _ARGUMENTS.findall(found[2] + ")"))
             lines.next()
             continue
-        found = re.match(r"annudf\.metric @([\w$.]+) (.*) \{$", line)
+        found = re.match(r"annudf\.(?:metric|filter) @([\w$.]+)(.*) \{$", line)
         assert found and metric is None, line
         metric = Metric(found[1], found[2], {}, {}, helpers)
         while lines.peek() != "}":
             line = lines.next()
             capture = re.match(r'(%[\w$.-]+) = annudf\.capture "(\w+)"(?: = (.*?))? : (!annudf\.capture<.*>)$', line)
-            hook = re.match(r"annudf\.(init|update|finalize)\s*(?:\((.*)\))? \{$", line)
+            hook = re.match(r"annudf\.(init|update|finalize|keep)\s*(?:\((.*)\))? \{$", line)
             if capture:
                 metric.captures[capture[1]] = Capture(capture[2], capture[4], capture[3])
             else:
@@ -166,5 +166,5 @@ def parse(text: str) -> Metric:
                 metric.hooks[hook[1]] = _block(lines, _ARGUMENTS.findall((hook[2] or "") + ")"))
                 lines.next()
         lines.next()
-    assert metric is not None, "no metric"
+    assert metric is not None, "no metric or filter"
     return metric
