@@ -17,11 +17,11 @@ class World:
 
     def __init__(self, element: str, rows: int, queries: int, dims: int, lists: int, *, sparse: bool) -> None:
         generator = np.random.default_rng(rows)
-        base = generator.integers(0, 20, (rows, dims)).astype(element)
+        self.base = generator.integers(0, 20, (rows, dims)).astype(element)
         self.queries = generator.integers(0, 20, (queries, dims)).astype(element)
         self.ids = np.sort(generator.choice(3 * rows, rows, replace=False)) if sparse else np.arange(rows)
-        self.index = ivf_flat.build(ivf_flat.IndexParams(n_lists=lists, add_data_on_build=False), base)
-        ivf_flat.extend(self.index, base, self.ids)
+        self.index = ivf_flat.build(ivf_flat.IndexParams(n_lists=lists, add_data_on_build=False), self.base)
+        ivf_flat.extend(self.index, self.base, self.ids)
         # Sizes of the extents that a filter's captures have.
         self.sizes = {"row": int(self.ids[-1]) + 1, "query": queries, "dim": dims}
         params = ivf_flat.SearchParams(n_probes=lists, metric=ivf_flat.load_metric(LIST_OF))
