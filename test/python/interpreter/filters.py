@@ -8,6 +8,7 @@ computes, or by both.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -143,10 +144,15 @@ class FilterWriter(Writer):
         return self.emit(f"arith.cmp{'f' if kind in FLOATS else 'i'} {predicate}, {left}, {right} : {kind}", "i1")
 
     def bit(self) -> str:
-        """A bit of what was computed, in which every bit of it shows."""
-        value = self.outcome("i32")
-        mixed = self.emit(f"arith.muli {value}, {self.constant('i32', '-1640531535')} : i32", "i32")
-        return self.emit(f"arith.shrui {mixed}, {self.constant('i32', '31')} : i32", "i32")
+        """A bit in which every bit of every value shows that nothing else was made of."""
+        operands = {name for line in self.lines for name in re.findall(r"%\w+", line.partition(" = ")[2] or line)}
+        unused = [(name, kind) for kind, names in self.values.items() for name in names if name not in operands]
+        mixed, factor = self.constant("i32", "1"), self.constant("i32", "-1640531535")
+        for name, kind in unused:
+            times = self.emit(f"arith.muli {mixed}, {factor} : i32", "i32")
+            mixed = self.emit(f"arith.xori {times}, {self.bits_of(name, kind)} : i32", "i32")
+        times = self.emit(f"arith.muli {mixed}, {factor} : i32", "i32")
+        return self.emit(f"arith.shrui {times}, {self.constant('i32', '31')} : i32", "i32")
 
 
 def _values(generator: np.random.Generator, capture: Capture, sizes: Mapping[str, int], non_finite: bool) -> Value:

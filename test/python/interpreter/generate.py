@@ -319,9 +319,13 @@ class Writer:
             (self.branch if roll == 20 else self.loop)()
 
     def as_i32(self, kind: str) -> str:
-        """A value's bits, those above 32 folded in."""
-        value = self.number(kind) if kind in FLOATS else self.any(kind)
+        """The bits of some value, those above 32 folded in."""
+        return self.bits_of(self.any(kind), kind)
+
+    def bits_of(self, value: str, kind: str) -> str:
+        """The same of a value; a NaN is replaced."""
         if kind in FLOATS:
+            value = self.not_nan(value, kind)
             value, kind = (
                 self.emit(f"arith.bitcast {value} : {kind} to {SAME_WIDTH[kind]}", SAME_WIDTH[kind]),
                 SAME_WIDTH[kind],

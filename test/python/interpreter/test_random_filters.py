@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random filters: the rows that a search on the CPU finds are those that an interpreter keeps.
 
-ANNUDF_RANDOM_FILTERS says how many (100; 200 in the long form); ANNUDF_RANDOM_FILTERS_SEED where to begin. A failure
+ANNUDF_RANDOM_FILTERS says how many (40; 100 in the long form); ANNUDF_RANDOM_FILTERS_SEED where to begin. A failure
 prints the seed and the filter's text.
 """
 
@@ -21,7 +21,7 @@ from interpreter.filters import random_filter
 from interpreter.text import parse
 from interpreter.worlds import World
 
-TOTAL = int(os.environ.get("ANNUDF_RANDOM_FILTERS", "100"))
+TOTAL = int(os.environ.get("ANNUDF_RANDOM_FILTERS", "40"))
 FIRST = int(os.environ.get("ANNUDF_RANDOM_FILTERS_SEED", "1"))
 
 
