@@ -82,8 +82,8 @@ struct World {
   rt::Index index;
   rt::Metric metric;
   rt::Matrix queries;
-  std::vector<int64_t> ids, lists; ///< Of each row, by ascending id.
-  std::vector<float> distances;    ///< Of each query and row.
+  std::vector<int64_t> ids, lists; ///< One a row, by ascending id.
+  std::vector<float> distances;    ///< (queries, rows)
 };
 
 /// How a filter is searched with.

@@ -27,7 +27,7 @@ FIRST = int(os.environ.get("ANNUDF_RANDOM_FILTERS_SEED", "1"))
 
 @pytest.fixture(scope="module")
 def worlds() -> list[World]:
-    # Of 50 rows in two lists, one list has more than the 32 whose bits are a word.
+    # Two lists of 50 rows: one has more than the 32 whose bits are a word.
     return [World("float32", 50, 2, 5, 2, sparse=False), World("uint8", 50, 2, 5, 2, sparse=True)]
 
 

@@ -2,8 +2,8 @@
 # Part of the annudf project. See LICENSE for license information.
 """Cells of searches with filters, and what they find, in float64 and NumPy alone.
 
-Coordinates are small integers, so that distances have no rounding: ids and distances have to be equal. Of annudf this
-uses the centers of the lists, and no query or row is near the middle of two.
+Coordinates are small integers, so that distances have no rounding: ids and distances have to be equal. annudf gives the
+centers of the lists and nothing else; no query or row is near the middle of two.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def name_of(metric):
 
 
 def named(value):
-    """Of a parameter in the name of a test."""
+    """How a parameter is told in the name of a test."""
     return "" if isinstance(value, set) else str(value) if isinstance(value, int) else name_of(value)
 
 
@@ -124,7 +124,7 @@ def filter_of(kind, count, batch, on_device):
 
 
 class Searches:
-    """Of one metric and element on one device."""
+    """Searches of one metric and element on one device."""
 
     def __init__(self, metric, element, dims, device):
         self.data, self.metric, self.device = chosen_data(element, dims), metric, device
@@ -197,7 +197,7 @@ def test_on_a_gpu(metric, element, dims, needed):
 
 
 def test_the_cells_that_are_chosen_cover_all_pairs():
-    """Of any two of k, kind, selectivity, probes and batch, beside each metric and element's own."""
+    """Any two values of k, kind, selectivity, probes and batch come together in some cell."""
     cells = [cell for metric, element, *_ in SEARCHED for cell in chosen_cells(f"{name_of(metric)} {element}", 42)]
     assert len(cells) >= 400
     values = [(one.k, one.kind, one.passing, one.probes, one.batch) for one in cells]
