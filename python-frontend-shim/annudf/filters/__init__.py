@@ -9,5 +9,6 @@ a Python function.
 
 from annudf.filters._bitmap import Bitmap, from_bitmap
 from annudf.filters._bits import Filter, Prefilter, from_bitset, from_mask, no_filter
+from annudf.filters._roaring import from_roaring
 
-__all__ = ["Bitmap", "Filter", "Prefilter", "from_bitmap", "from_bitset", "from_mask", "no_filter"]
+__all__ = ["Bitmap", "Filter", "Prefilter", "from_bitmap", "from_bitset", "from_mask", "from_roaring", "no_filter"]

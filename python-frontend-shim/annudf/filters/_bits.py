@@ -90,7 +90,9 @@ class Filter(ABC):
 
 
 class Prefilter(Filter):
-    """A bit for every id, set if the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
+    """A bit for every id, set if the row may be found.
+
+    :func:`from_mask`, :func:`from_bitset` and :func:`from_roaring` make it.
 
     It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids. It can be pickled.
     """
