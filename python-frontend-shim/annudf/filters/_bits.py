@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from annudf._core import Index as _CoreIndex
 
 _MOST_BITS = 2**63 - 32
+_MOST_STEPS = 10_000
 
 Words = npt.NDArray[np.uint32]
+_T = TypeVar("_T")
 
 
 class Entries(NamedTuple):
@@ -83,7 +85,7 @@ class Filter(ABC):
         return NotImplemented if (left := _operand(other)) is None else _joined("|", left, self)
 
     def __invert__(self) -> Filter:
-        return _Inverted(self)
+        return _Joined((*_steps(self), "~"), self._own_bits)
 
     def __bool__(self) -> bool:
         raise ArgumentError("a filter is neither true nor false; join filters with &, | and ~ instead of and, or, not")
@@ -169,49 +171,56 @@ class _All(Filter):
 
 
 class _Joined(Filter):
-    """Two filters of which at least one has code, or bits for each query."""
+    """Filters joined by signs; at least one has code, or bits for each query.
 
-    def __init__(self, sign: str, a: Filter, b: Filter) -> None:
-        self._sign, self._a, self._b = sign, a, b
-        own = a._own_bits  # Kept: a join of joins would ask each of them again and again.
-        self._bits = b._own_bits if own is None else own
+    The steps are in postfix order: a tree of any depth is evaluated without recursion.
+    """
+
+    def __init__(self, steps: tuple[Filter | str, ...], bits: int | None) -> None:
+        if len(steps) > _MOST_STEPS:
+            raise ArgumentError(
+                f"the combination has {len(steps)} filters and signs, at most {_MOST_STEPS} are allowed; write several "
+                "conditions in one function, or join arrays of bool first"
+            )
+        self._bits = bits
+        self._steps = steps
 
     @property
     def _own_bits(self) -> int | None:
         return self._bits
 
     def _entries(self) -> Iterator[Entries]:
-        yield from self._a._entries()
-        yield from self._b._entries()
+        for step in self._steps:
+            if isinstance(step, Filter):
+                yield from step._entries()
 
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
-        a, b = (one._passing(index, device, bits, queries) for one in (self._a, self._b))
-        return a.both(b) if self._sign == "&" else a.either(b)
+        def join(sign: str, a: _CoreFilter, b: _CoreFilter) -> _CoreFilter:
+            return a.both(b) if sign == "&" else a.either(b)
 
-    @of_whole("_b")
+        return self._fold(lambda one: one._passing(index, device, bits, queries), _CoreFilter.inverted, join)
+
+    def _fold(
+        self, of_one: Callable[[Filter], _T], inverted: Callable[[_T], _T], join: Callable[[str, _T, _T], _T]
+    ) -> _T:
+        stack: list[_T] = []
+        for step in self._steps:
+            if isinstance(step, Filter):
+                stack.append(of_one(step))
+            elif step == "~":
+                stack.append(inverted(stack.pop()))
+            else:
+                b = stack.pop()
+                stack.append(join(step, stack.pop(), b))
+        return stack.pop()
+
+    @of_whole("_steps")
     def __repr__(self) -> str:
-        return f"({self._a!r} {self._sign} {self._b!r})"
+        return self._fold(repr, lambda text: f"~{text}", lambda sign, a, b: f"({a} {sign} {b})")
 
 
-class _Inverted(Filter):
-    """What another drops, which has code or bits for each query."""
-
-    def __init__(self, of: Filter) -> None:
-        self._of = of
-
-    @property
-    def _own_bits(self) -> int | None:
-        return self._of._own_bits
-
-    def _entries(self) -> Iterator[Entries]:
-        return self._of._entries()
-
-    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int, queries: int) -> _CoreFilter:
-        return self._of._passing(index, device, bits, queries).inverted()
-
-    @of_whole("_of")
-    def __repr__(self) -> str:
-        return f"~{self._of!r}"
+def _steps(of: Filter) -> tuple[Filter | str, ...]:
+    return of._steps if isinstance(of, _Joined) else (of,)
 
 
 def _joined(sign: str, a: Filter, b: Filter) -> Filter:
@@ -231,7 +240,7 @@ def _joined(sign: str, a: Filter, b: Filter) -> Filter:
         if a._words is not None and b._words is not None:
             words = a._words & b._words if sign == "&" else a._words | b._words
         return Prefilter(core, words, a._padded and b._padded)
-    return _Joined(sign, a, b)
+    return _Joined((*_steps(a), *_steps(b), sign), second if first is None else first)
 
 
 def _operand(other: Any) -> Filter | None:

@@ -12,6 +12,7 @@ import re
 import numpy as np
 import pytest
 
+import annudf
 from annudf import ArgumentError, DtypeError, InputError, filters, ivf_flat
 from annudf.neighbors import filters as same_filters
 
@@ -135,6 +136,38 @@ def test_what_code_and_bits_make_is_pickled(world):
     again = pickle.loads(pickle.dumps(wanted))
     for one, other in zip(search(world, again), search(world, wanted), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@annudf.filter(captures={"first": np.array([3, 90, 8, 200, 650], np.int32)})
+def late(ctx):
+    return ctx.row >= ctx.first[ctx.query]
+
+
+@pytest.mark.parametrize("seen", ["row", "query"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_combinations_have_any_depth(world, seen, side):
+    one, other = ivf_flat.filter(every_third), late if seen == "query" else filters.from_mask(np.arange(ROWS) >= 20)
+    deep = one | ~other
+    for count in range(2000):
+        with_one = ~other if count % 2 else one
+        deep = deep & with_one if side == "left" else with_one & deep
+    wanted = one & ~other
+    for chosen in (deep, pickle.loads(pickle.dumps(deep)), copy.deepcopy(deep)):
+        for found, expected in zip(search(world, chosen), search(world, wanted), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert repr(deep).count(" & ") == 2000
+
+
+def test_combinations_have_a_largest_size():
+    chosen = ivf_flat.filter(every_third)
+    for _ in range(12):
+        chosen = chosen & chosen
+    with pytest.raises(
+        ArgumentError,
+        match=r"^the combination has 16383 filters and signs, at most 10000 are allowed; write several conditions in",
+    ):
+        chosen & chosen
+    assert repr(~chosen)[:2] == "~("
 
 
 def test_a_pickle_that_is_damaged():
