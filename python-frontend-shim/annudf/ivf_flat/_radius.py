@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annudf._core import DEFAULT_MAX_RESULTS, MAX_RESULTS
-from annudf._support.checks import check_bool, check_int, check_number
+from annudf._support.checks import check_bool, check_int, check_number, refusal
 from annudf.common import Resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._goal import refuse_goal
@@ -84,6 +85,8 @@ def radius_search(
     check_params(search_params)
     refuse_goal(search_params, "radius_search")
     limit = check_number(radius, "radius")
+    if math.isnan(limit):  # The core, which refuses it too, is not called without queries.
+        raise refusal("radius", limit, "a number that distances can be compared with")
     most = DEFAULT_MAX_RESULTS if max_results is None else check_int(max_results, "max_results", 1, MAX_RESULTS)
     if check_index(index)._core.size == 0:
         raise ArgumentError("the index has 0 rows; add some first")

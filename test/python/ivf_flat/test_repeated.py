@@ -76,10 +76,12 @@ def test_a_filter_of_code_is_not_computed_for_nothing():
 def test_radius_is_checked():
     base = vectors(50, 3, "float32", 1)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), base)
-    with pytest.raises(
-        ArgumentError, match=r"^radius is nan, it must be a number that distances can be compared with$"
-    ):
-        ivf_flat.radius_neighbors(ivf_flat.SearchParams(), index, base, float("nan"))
+    refused = r"^radius is nan, it must be a number that distances can be compared with$"
+    for queries in (base, base[:0]):
+        with pytest.raises(ArgumentError, match=refused):
+            ivf_flat.radius_neighbors(ivf_flat.SearchParams(), index, queries, float("nan"))
+        with pytest.raises(ArgumentError, match=refused):
+            brute_force.radius_search(base, queries, np.float32("nan"))
     with pytest.raises(ArgumentError, match=r"^radius is '1', it must be a number$"):
         ivf_flat.radius_neighbors(ivf_flat.SearchParams(), index, base, "1")
 
