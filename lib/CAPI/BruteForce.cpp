@@ -59,8 +59,7 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
-    runtime::checkNoColumns(bound);
-    runtime::checkOwnRows(bound, rows.view.rows);
+    runtime::checkRowsOfCall(bound, arguments.params, rows.view.rows);
     const RowsForOneSearch store(backend, rows, artifact->value.manifest.missingValues,
                                  arguments.params.progress);
     runtime::SearchStats cost;

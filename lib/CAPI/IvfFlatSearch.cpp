@@ -103,8 +103,7 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     arguments.refuseFilterAndFamily(call);
     const runtime::Index index = storedRows(backend, toPlaced(call, backend, y, "y"),
                                             {{}, artifact->value.manifest.missingValues});
-    runtime::checkNoColumns(arguments.boundOr(captures));
-    runtime::checkOwnRows(arguments.boundOr(captures), index.size());
+    runtime::checkRowsOfCall(arguments.boundOr(captures), arguments.params, index.size());
     runtime::SearchStats cost;
     arguments.distances(*backend, index, *artifact, captures, distances, wanted(stats, cost));
     give(stats, cost);

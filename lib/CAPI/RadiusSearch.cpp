@@ -60,8 +60,7 @@ annudf_status annudf_brute_force_radius_search(
     const int64_t most = runtime::checkMostResults(max_results);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);
-    runtime::checkNoColumns(bound);
-    runtime::checkOwnRows(bound, rows.view.rows);
+    runtime::checkRowsOfCall(bound, arguments.params, rows.view.rows);
     const runtime::MetricView metric(artifact->value, artifact->digest, arguments.origin);
     const RowsForOneSearch store(backend, rows, artifact->value.manifest.missingValues,
                                  arguments.params.progress);

@@ -22,8 +22,7 @@ void DeviceBackend::refine(const MatrixView &given, const RowsPlace &rowsAt,
                            const SearchParams &params, int64_t *ids, float *distances,
                            SearchStats *stats) {
   checkRefine(given, queries, candidates.queries, candidates.columns, k);
-  checkNoColumns(captures);
-  checkOwnRows(captures, given.rows);
+  checkRowsOfCall(captures, params, given.rows);
   if (given.rows >= std::numeric_limits<uint32_t>::max())
     throw ArgumentError(ErrorKind::Usage, {"dataset"},
                         " has " + std::to_string(given.rows) +

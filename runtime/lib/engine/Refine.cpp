@@ -211,8 +211,7 @@ void refine(Backend &backend, const MatrixView &rows, const CandidateRows &candi
             int64_t k, const SearchParams &params, int64_t *ids, float *distances,
             SearchStats *stats, int threads) {
   checkRefine(rows, queries, candidates.queries, candidates.columns, k);
-  checkNoColumns(captures);
-  checkOwnRows(captures, rows.rows);
+  checkRowsOfCall(captures, params, rows.rows);
   if (threads == 0) // As many as search.
     threads = backend.machine().processors;
   checkCandidateRows(candidates, rows.rows, threads);

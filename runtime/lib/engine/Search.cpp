@@ -328,4 +328,17 @@ void checkOwnRows(const BoundCaptures &captures, int64_t rows) {
                       "the ids of the rows");
 }
 
+void checkRowsOfCall(const BoundCaptures &captures, const SearchParams &params, int64_t rows) {
+  const auto check = [rows](const BoundCaptures &some) {
+    checkNoColumns(some);
+    checkOwnRows(some, rows);
+  };
+  check(captures);
+  if (!params.predicate)
+    return;
+  for (const Predicate::Step &step : params.predicate->steps())
+    if (const auto *code = std::get_if<Predicate::Code>(&step))
+      check(*code->captures);
+}
+
 } // namespace annudf::runtime

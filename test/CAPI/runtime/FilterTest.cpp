@@ -212,8 +212,9 @@ protected:
     toHandle(sameTenant(readBitcode("same_tenant")), &tenant);
     load("l2", &l2);
   }
-  /// Rows 0, 2, 4, ... are of tenant 0, the others of tenant 1.
-  void bindTo(std::vector<int32_t> mine, annudf_captures **captures) {
+  /// Rows 0, 2, 4, ... are of tenant 0, the others of tenant 1, by an array or a column of the
+  /// index.
+  void bindTo(std::vector<int32_t> mine, annudf_captures **captures, bool asColumn = false) {
     std::vector<int32_t> tenants(kRows);
     for (int64_t row = 0; row < kRows; ++row)
       tenants[size_t(row)] = int32_t(row % 2);
@@ -225,10 +226,15 @@ protected:
       return made;
     };
     int64_t ofRows = 0, ofQueries = 0;
-    const std::array<annudf_capture_value, 2> values = {value("tenant", tenants, &ofRows),
-                                                        value("mine", mine, &ofQueries)};
+    const std::array<annudf_capture_value, 2> values = {value("mine", mine, &ofQueries),
+                                                        value("tenant", tenants, &ofRows)};
     const annudf_extents extents = {sizeof extents, 5, kRows, ofQueries};
-    ASSERT_EQ(outcome(annudf_captures_bind(tenant, &extents, values.data(), 2, nullptr, captures)),
+    const annudf_captures_options options = {sizeof options, 0,
+                                             asColumn ? (annudf_ivf_flat_index *)index : nullptr};
+    if (asColumn)
+      ASSERT_EQ(outcome(annudf_ivf_flat_add_columns(nullptr, index, nullptr, &values[1], 1)), "ok");
+    ASSERT_EQ(outcome(annudf_captures_bind(tenant, &extents, values.data(), asColumn ? 1 : 2,
+                                           &options, captures)),
               "ok");
   }
   annudf_status search(const annudf_filter *filter, Found &found) {
@@ -332,6 +338,47 @@ TEST_F(CApiPredicate, RefusesWhatDoesNotFit) {
             ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_distances: options.filter is set; the call "
                                     "computes every distance, so leave it out");
+}
+
+// Rows of the call have their numbers as ids, so a longer array is of other rows.
+TEST_F(CApiPredicate, CapturesAreOfTheRowsThatComeWithTheCall) {
+  OwnedCaptures captures, ofColumn;
+  OwnedFilter code, some, joined, column;
+  bindTo({0, 1}, &captures);
+  bindTo({0, 1}, &ofColumn, true);
+  const std::array<uint32_t, 2> all = {~0u, ~0u};
+  ASSERT_EQ(outcome(annudf_filter_from_code(tenant, captures, &code)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_from_code(tenant, ofColumn, &column)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_from_bitset(all.data(), kRows, &some)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_combine(ANNUDF_FILTER_AND, some, code, &joined)), "ok");
+  const std::vector<int64_t> ids(size_t(2 * 9), 7);
+  const annudf_candidates candidates = {sizeof candidates, ids.data(), 2, 9, {}};
+  Found found = foundFor(queries, 5);
+  const auto outcomes = [&](const annudf_vectors &dataset, const annudf_filter *filter) {
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options, options.filter = filter;
+    OwnedRadius within;
+    return std::array<std::string, 3>{
+        outcome(annudf_brute_force_knn(backend, l2, nullptr, &dataset, &asked, 5, &options,
+                                       found.ids.data(), found.distances.data(), nullptr)),
+        outcome(annudf_brute_force_radius_search(backend, l2, nullptr, &dataset, &asked, 1, 0,
+                                                 &options, &within, nullptr)),
+        outcome(annudf_refine(backend, l2, nullptr, &dataset, &asked, &candidates, 5, &options,
+                              found.ids.data(), found.distances.data(), nullptr))};
+  };
+  annudf_vectors fewer = rows;
+  fewer.rows = kRows - 1;
+  for (const annudf_filter *filter : {(const annudf_filter *)code, (const annudf_filter *)joined}) {
+    for (const std::string &each : outcomes(rows, filter))
+      EXPECT_EQ(each, "ok");
+    for (const std::string &each : outcomes(fewer, filter))
+      EXPECT_EQ(each, "usage: capture 'tenant' (row x i32) of filter 'same_tenant' is bound to 64 "
+                      "x i32, the data set has 63 rows; bind one entry a row, or search an index "
+                      "that was extended with the ids of the rows");
+  }
+  for (const std::string &each : outcomes(rows, column))
+    EXPECT_EQ(each, "usage: capture 'tenant' of filter 'same_tenant' is a column of an index; rows "
+                    "that come with the call have none, so bind an array with one entry a row");
 }
 
 } // namespace

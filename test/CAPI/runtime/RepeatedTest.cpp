@@ -19,8 +19,6 @@ namespace {
 
 constexpr int64_t kLists = 20;
 
-using OwnedRadius = Owner<annudf_radius_result, annudf_radius_result_destroy>;
-
 class CApiRepeated : public WeightedVectors {
 protected:
   void SetUp() override {

@@ -22,6 +22,7 @@ using OwnedIndex = Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy>;
 using OwnedCaptures = Owner<annudf_captures, annudf_captures_destroy>;
 using OwnedBackend = Owner<annudf_backend, annudf_backend_destroy>;
 using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
+using OwnedRadius = Owner<annudf_radius_result, annudf_radius_result_destroy>;
 using OwnedDeviceBuffer = Owner<annudf_device_buffer, annudf_device_buffer_destroy>;
 using OwnedEvent = Owner<annudf_event, annudf_event_destroy>;
 using OwnedEnvironment = Owner<annudf_environment, annudf_environment_destroy>;

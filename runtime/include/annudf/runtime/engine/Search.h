@@ -276,9 +276,13 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
 /// \throws Error(Usage) naming the capture.
 void checkNoColumns(const BoundCaptures &captures);
 
-/// Checks captures for rows that come with the call, whose ids are their numbers: an array with
-/// more entries is of other rows. \throws Error(Usage) naming it and both lengths.
+/// Checks captures for rows whose ids are their numbers: an array with more entries is of other
+/// rows. \throws Error(Usage) naming it and both lengths.
 void checkOwnRows(const BoundCaptures &captures, int64_t rows);
+
+/// Both checks, of the captures of the metric and of the filter's code, for rows that come with the
+/// call.
+void checkRowsOfCall(const BoundCaptures &captures, const SearchParams &params, int64_t rows);
 
 /// What captures of a search must be bound for.
 CaptureExtents extentsOf(const RowStore &index, const MatrixView &queries,
