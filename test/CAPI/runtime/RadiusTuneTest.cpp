@@ -1,4 +1,4 @@
-//===- RepeatedTest.cpp - Radius search and probes for a recall -----------===//
+//===- RadiusTuneTest.cpp - Radius search and probes for a recall ---------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kLists = 20;
 
-class CApiRepeated : public WeightedVectors {
+class CApiRadiusTune : public WeightedVectors {
 protected:
   void SetUp() override {
     WeightedVectors::SetUp();
@@ -64,7 +64,7 @@ protected:
 };
 
 /// From nobody within it to all.
-TEST_F(CApiRepeated, AllWithinARadius) {
+TEST_F(CApiRadiusTune, AllWithinARadius) {
   const Found every = all();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (float radius : {-kInfinity, -1.0f, every.distances[0], every.distances[100],
@@ -92,7 +92,7 @@ TEST_F(CApiRepeated, AllWithinARadius) {
 }
 
 /// As many as are within are found, and one fewer is an error that names both numbers.
-TEST_F(CApiRepeated, NoMoreResultsThanAreAllowed) {
+TEST_F(CApiRadiusTune, NoMoreResultsThanAreAllowed) {
   const float radius = all().distances[200];
   OwnedRadius result;
   ASSERT_EQ(within(radius, &result), "ok");
@@ -111,7 +111,7 @@ TEST_F(CApiRepeated, NoMoreResultsThanAreAllowed) {
 }
 
 /// Rows that come with the call, and rows that stay where they are, give what an index gives.
-TEST_F(CApiRepeated, RowsOfTheCaller) {
+TEST_F(CApiRadiusTune, RowsOfTheCaller) {
   const float radius = all().distances[50];
   annudf_brute_force_build_options options = {};
   options.size = sizeof options, options.in_place = 1;
@@ -146,7 +146,7 @@ TEST_F(CApiRepeated, RowsOfTheCaller) {
 
 /// With order max the larger is the better; a filter leaves rows out, and so does a list not
 /// probed.
-TEST_F(CApiRepeated, OrderMaxAndFilters) {
+TEST_F(CApiRadiusTune, OrderMaxAndFilters) {
   OwnedArtifact product;
   load("inner_product", &product);
   std::vector<float> values(size_t(kQueries * kRows));
@@ -188,7 +188,7 @@ TEST_F(CApiRepeated, OrderMaxAndFilters) {
   EXPECT_LT(annudf_radius_result_get(fewer)->offsets[kQueries], total);
 }
 
-TEST_F(CApiRepeated, ProbesForARecall) {
+TEST_F(CApiRadiusTune, ProbesForARecall) {
   int64_t last = 0;
   for (double wanted : {0.05, 0.5, 0.9, 1.0}) {
     int64_t probes = -1;
@@ -206,7 +206,7 @@ TEST_F(CApiRepeated, ProbesForARecall) {
 }
 
 /// All rows are as near: a search of one list finds some of them, one of both lists the lowest ids.
-TEST_F(CApiRepeated, RowsAsNearAsTheLastCount) {
+TEST_F(CApiRadiusTune, RowsAsNearAsTheLastCount) {
   OwnedArtifact l1;
   load("l1", &l1);
   std::vector<float> values(40 * 2);
@@ -224,7 +224,7 @@ TEST_F(CApiRepeated, RowsAsNearAsTheLastCount) {
   EXPECT_EQ(probes, 1);
 }
 
-TEST_F(CApiRepeated, Refuses) {
+TEST_F(CApiRadiusTune, Refuses) {
   OwnedRadius result;
   EXPECT_EQ(within(std::nanf(""), &result),
             "usage: radius is nan, it must be a number that distances can be compared with");

@@ -1,4 +1,4 @@
-//===- Repeated.cpp - annudf radius and annudf tune -----------------------===//
+//===- RadiusTune.cpp - annudf radius and annudf tune ---------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@ using namespace annudf;
 using namespace annudf::tool;
 
 namespace {
-struct RepeatedArguments {
+struct RadiusTuneArguments {
   std::string index, queries, output;
   MetricOptions metric;
   runtime::ivf_flat::SearchParams probes;
@@ -40,7 +40,7 @@ struct Loaded {
   runtime::Matrix queries;
   runtime::BoundCaptures captures;
 
-  explicit Loaded(const RepeatedArguments &arguments)
+  explicit Loaded(const RadiusTuneArguments &arguments)
       : engine(arguments.metric), index(runtime::Index::load(arguments.index)),
         queries(loadFor(index, arguments.queries, arguments.rows, arguments.asF32)) {
     runtime::checkSearch(index, engine.metric, queries.view(), 1, {});
@@ -91,7 +91,7 @@ static void show(const runtime::WithinRadius &found, int64_t queries) {
   }
 }
 
-static void runRadius(RepeatedArguments arguments) {
+static void runRadius(RadiusTuneArguments arguments) {
   InterruptGuard guard;
   std::optional<AtomicFileWriter> writer;
   if (!arguments.output.empty()) {
@@ -119,7 +119,7 @@ static void runRadius(RepeatedArguments arguments) {
               static_cast<long long>(loaded.queries.rows));
 }
 
-static void runTune(RepeatedArguments arguments) {
+static void runTune(RadiusTuneArguments arguments) {
   InterruptGuard guard;
   const Loaded loaded(arguments);
   runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k, {});
@@ -137,7 +137,7 @@ static void runTune(RepeatedArguments arguments) {
                 arguments.recall);
 }
 
-static void addOptions(CLI::App *command, RepeatedArguments &arguments) {
+static void addOptions(CLI::App *command, RadiusTuneArguments &arguments) {
   command->add_option("--index", arguments.index, "Index made by 'annudf build'")->required();
   command
       ->add_option("--queries", arguments.queries,
@@ -150,7 +150,7 @@ static void addOptions(CLI::App *command, RepeatedArguments &arguments) {
 
 void tool::addRadiusCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("radius", "Find all rows within a radius of each query");
-  auto arguments = std::make_shared<RepeatedArguments>();
+  auto arguments = std::make_shared<RadiusTuneArguments>();
   addOptions(command, *arguments);
   command
       ->add_option("--radius", arguments->radius,
@@ -174,7 +174,7 @@ void tool::addRadiusCommand(CLI::App &app) {
 void tool::addTuneCommand(CLI::App &app) {
   CLI::App *command =
       app.add_subcommand("tune", "Find how many lists to scan for a recall, on your own queries");
-  auto arguments = std::make_shared<RepeatedArguments>();
+  auto arguments = std::make_shared<RadiusTuneArguments>();
   addOptions(command, *arguments);
   command->add_option("-k", arguments->k, "Neighbours per query");
   command->add_option("--recall", arguments->recall,
