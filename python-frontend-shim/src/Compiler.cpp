@@ -238,7 +238,7 @@ static std::vector<int32_t> supportedArchs() {
   return archs;
 }
 
-void addCompiler(nb::module_ &module) {
+static void addArtifact(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<Artifact>(module, "Artifact", "A compiled metric. It never changes once made.")
       .def_static("from_bytes", &fromBytes, "data"_a, "origin"_a,
@@ -282,6 +282,11 @@ void addCompiler(nb::module_ &module) {
           "Whether its manifest says that the metric was verified; CUDA source is not.")
       .def_prop_ro("verified", &verified,
                    "(edition of the rules, version of annudf) that it was verified by, or None.");
+}
+
+void addCompiler(nb::module_ &module) {
+  using namespace nb::literals;
+  addArtifact(module);
 
   module.def("tables", &tables,
              "The tables of the ABI by name: rows of (name, spelling, value, bits, kind, detail, "

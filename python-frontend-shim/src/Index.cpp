@@ -320,6 +320,41 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
   return boundCaptures(status, captures);
 }
 
+static void addProperties(nb::class_<Index> &index) {
+  using namespace nb::literals;
+  index
+      .def_prop_ro(
+          "element", [](const Index &self) { return annudf_element_name(infoOf(self).element); },
+          "Element type of the rows: \"f32\", \"f16\", \"i8\", \"u8\", \"bf16\" or "
+          "\"bits\".")
+      .def_prop_ro(
+          "dims", [](const Index &self) { return infoOf(self).dims; }, "Dimensions of a row.")
+      .def_prop_ro(
+          "size", [](const Index &self) { return infoOf(self).rows; }, "Number of rows.")
+      .def_prop_ro("row_extent", &rowExtent, "One more than the largest id.")
+      .def_prop_ro(
+          "n_lists", [](const Index &self) { return infoOf(self).n_lists; }, "Number of lists.")
+      .def_prop_ro(
+          "metric", [](const Index &self) { return annudf_coarse_name(infoOf(self).metric); },
+          "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
+      .def_prop_ro(
+          "adaptive_centers", [](const Index &self) { return infoOf(self).adaptive_centers != 0; },
+          "Whether every extend and remove moves the centers.")
+      .def_prop_ro(
+          "missing_values", [](const Index &self) { return infoOf(self).missing_values != 0; },
+          "Whether coordinates may be NaN.")
+      .def_prop_ro(
+          "device",
+          [](const Index &self) {
+            return withoutGil([&] { return annudf_ivf_flat_device(self.handle.get()); });
+          },
+          "The CUDA device that built it and has its lists; -1: the host has them.")
+      .def_prop_ro(
+          "generation", [](const Index &self) { return infoOf(self).generation; },
+          "Another number after every build, load and extend, and every remove of a row, in this "
+          "process.");
+}
+
 void addIndex(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<Work>(module, "Work", "What cannot be undone, and has not been done yet.")
@@ -342,7 +377,8 @@ void addIndex(nb::module_ &module) {
           "missing_values"_a = false, "device_memory_limit"_a = 0,
           "`device_memory_limit` is of Backend.build_index at a host address; 0: what is free "
           "there.");
-  nb::class_<Index>(module, "Index", "An IVF-Flat index.")
+  nb::class_<Index> index(module, "Index", "An IVF-Flat index.");
+  index
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, "options"_a,
                   "progress"_a.none() = nb::none(),
                   "Trains the centers on the C-contiguous matrix at `address` and adds its rows "
@@ -376,37 +412,8 @@ void addIndex(nb::module_ &module) {
            "Writes one file, whole or not at all.")
       .def_static("load", &load, "path"_a, nb::sig("def load(path: str | bytes) -> Index"),
                   "Reads a file.")
-      .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")
-      .def_prop_ro(
-          "element", [](const Index &self) { return annudf_element_name(infoOf(self).element); },
-          "Element type of the rows: \"f32\", \"f16\", \"i8\", \"u8\", \"bf16\" or "
-          "\"bits\".")
-      .def_prop_ro(
-          "dims", [](const Index &self) { return infoOf(self).dims; }, "Dimensions of a row.")
-      .def_prop_ro(
-          "size", [](const Index &self) { return infoOf(self).rows; }, "Number of rows.")
-      .def_prop_ro("row_extent", &rowExtent, "One more than the largest id.")
-      .def_prop_ro(
-          "n_lists", [](const Index &self) { return infoOf(self).n_lists; }, "Number of lists.")
-      .def_prop_ro(
-          "metric", [](const Index &self) { return annudf_coarse_name(infoOf(self).metric); },
-          "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
-      .def_prop_ro(
-          "adaptive_centers", [](const Index &self) { return infoOf(self).adaptive_centers != 0; },
-          "Whether every extend and remove moves the centers.")
-      .def_prop_ro(
-          "missing_values", [](const Index &self) { return infoOf(self).missing_values != 0; },
-          "Whether coordinates may be NaN.")
-      .def_prop_ro(
-          "device",
-          [](const Index &self) {
-            return withoutGil([&] { return annudf_ivf_flat_device(self.handle.get()); });
-          },
-          "The CUDA device that built it and has its lists; -1: the host has them.")
-      .def_prop_ro(
-          "generation", [](const Index &self) { return infoOf(self).generation; },
-          "Another number after every build, load and extend, and every remove of a row, in this "
-          "process.");
+      .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.");
+  addProperties(index);
 
   nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked.")
       .def_static(

@@ -383,7 +383,8 @@ nb::dict describeEnvironment() {
 
 } // namespace
 
-void addSearch(nb::module_ &module) {
+/// Classes of what a backend makes.
+static void addHandles(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<DeviceBuffer>(module, "DeviceBuffer",
                            "Device memory, freed when the work enqueued before is done.")
@@ -403,11 +404,10 @@ void addSearch(nb::module_ &module) {
            "enqueued, and the memory must live until the stream has got there. On a CPU what it "
            "cost, if `told` or where a distance is NaN.")
       .def("stats", &statsOfRuns, "Pairs of a GPU's runs that are done since it was last asked.");
+}
 
-  nb::class_<Backend> backend(module, "Backend",
-                              "Searches on the CPU or on one GPU; keeps compiled kernels.");
-  addBuilds(backend);
-  addRefine(backend);
+static void addProperties(nb::class_<Backend> &backend) {
+  using namespace nb::literals;
   backend
       .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
       .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")
@@ -421,7 +421,12 @@ void addSearch(nb::module_ &module) {
           "The CUDA device, or -1 for the CPU.")
       .def_prop_ro(
           "arch", [](const Backend &self) { return annudf_backend_get(self.handle.get())->arch; },
-          "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
+          "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.");
+}
+
+static void addSearches(nb::class_<Backend> &backend) {
+  using namespace nb::literals;
+  backend
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
@@ -459,7 +464,12 @@ void addSearch(nb::module_ &module) {
            "element_of_x"_a, "y"_a, "element_of_y"_a,
            "The distance of a vector at a host address to another.")
       .def("precompile", &precompile, "artifact"_a, "element"_a,
-           "Makes the kernel of metric and element type, so that no search waits for it.")
+           "Makes the kernel of metric and element type, so that no search waits for it.");
+}
+
+static void addDeviceWork(nb::class_<Backend> &backend) {
+  using namespace nb::literals;
+  backend
       .def("allocate", &allocate, "size"_a, "stream"_a,
            "Device memory that may be used on `stream` from now on.")
       .def("copy", &copy, "dst"_a, "src"_a, "size"_a, "stream"_a,
@@ -469,6 +479,18 @@ void addSearch(nb::module_ &module) {
            "stream"_a, "Enqueues annudf._core.merge_parts on `stream`, at device addresses.")
       .def("synchronize", &synchronize, "stream"_a, "Waits for all work enqueued on `stream`.")
       .def("record", &record, "stream"_a, "All work enqueued on `stream` until now.");
+}
+
+void addSearch(nb::module_ &module) {
+  using namespace nb::literals;
+  addHandles(module);
+  nb::class_<Backend> backend(module, "Backend",
+                              "Searches on the CPU or on one GPU; keeps compiled kernels.");
+  addBuilds(backend);
+  addRefine(backend);
+  addProperties(backend);
+  addSearches(backend);
+  addDeviceWork(backend);
 
   module.def(
       "check_k", [](int64_t k, int64_t rows) { check(atOnce(annudf_check_k(k, rows))); }, "k"_a,

@@ -76,7 +76,7 @@ annudf_ivf_flat_search_stats emptyStats() {
   return stats;
 }
 
-void addStatistics(nb::module_ &module) {
+static void addSearchStats(nb::module_ &module) {
   using namespace nb::literals;
   nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats",
                                            "What a call cost, in milliseconds.")
@@ -133,6 +133,11 @@ void addStatistics(nb::module_ &module) {
       .def_ro("nan_row", &annudf_ivf_flat_search_stats::nan_row, "Id of that row.")
       .def_ro("widened", &annudf_ivf_flat_search_stats::widened,
               "Queries that searched more lists than asked for.");
+}
+
+void addStatistics(nb::module_ &module) {
+  using namespace nb::literals;
+  addSearchStats(module);
 
   nb::class_<Explanation>(module, "Explanation", "The accumulator of a query and a row.")
       .def_prop_ro(

@@ -91,18 +91,34 @@ std::shared_ptr<const RowFilter> filterOf(double share, int64_t rows) {
   return std::make_shared<const RowFilter>(std::move(words), rows);
 }
 
-void run(const Options &options) {
-  const Index index = openIndex(options);
-  const Matrix queries = prepare(readMatrix(options.queries), INT64_MAX, options.asF32);
-  const Metric metric = Metric::fromFile(options.metric);
+std::map<std::string, NumericArray> readCaptures(const std::vector<std::string> &captures) {
   std::map<std::string, NumericArray> values;
-  for (const std::string &capture : options.captures) {
+  for (const std::string &capture : captures) {
     const size_t equals = capture.find('=');
     if (equals == std::string::npos)
       throw Error(ErrorKind::Usage, "--capture " + capture + ": expected NAME=FILE or NAME=NUMBER");
     values[capture.substr(0, equals)] = readCapture(capture.substr(equals + 1));
   }
-  const auto captures = BoundCaptures::bind(metric.artifact.manifest, index.dims(), values);
+  return values;
+}
+
+/// The share of k ids of each query in `exact` that are in `ids` too.
+double recallOf(const std::vector<int64_t> &ids, const std::vector<int64_t> &exact, int k) {
+  int64_t hits = 0;
+  for (size_t first = 0; first < exact.size(); first += size_t(k)) {
+    const std::unordered_set<int64_t> truth(&exact[first], &exact[first] + k);
+    for (size_t i = 0; i < size_t(k); ++i)
+      hits += int64_t(truth.count(ids[first + i]));
+  }
+  return double(hits) / double(exact.size());
+}
+
+void run(const Options &options) {
+  const Index index = openIndex(options);
+  const Matrix queries = prepare(readMatrix(options.queries), INT64_MAX, options.asF32);
+  const Metric metric = Metric::fromFile(options.metric);
+  const auto captures =
+      BoundCaptures::bind(metric.artifact.manifest, index.dims(), readCaptures(options.captures));
   auto backend = makeCpuBackend(options.threads);
   const auto rowBytes = size_t(bytesOfRow(queries.element, queries.dims));
 
@@ -163,16 +179,8 @@ void run(const Options &options) {
   std::vector<int64_t> exact;
   search(0, judged, options.probes, ids, stats);
   search(0, judged, index.nLists(), exact, stats);
-  int64_t hits = 0;
-  for (int64_t q = 0; q < judged; ++q) {
-    const std::unordered_set<int64_t> truth(&exact[q * options.k],
-                                            &exact[q * options.k] + options.k);
-    for (int i = 0; i < options.k; ++i)
-      hits += truth.count(ids[q * options.k + i]);
-  }
   std::printf("{\"what\": \"recall\", \"metric\": \"%s\", \"k\": %d, \"recall\": %.4f}\n",
-              metric.artifact.manifest.name.c_str(), options.k,
-              double(hits) / double(judged * options.k));
+              metric.artifact.manifest.name.c_str(), options.k, recallOf(ids, exact, options.k));
 }
 
 } // namespace
