@@ -203,6 +203,35 @@ __device__ __forceinline__ Item begin(const annudf_matrix_args &args, uint32_t t
   return {count, groups, static_cast<int>((groups + 3) / 4), firstTile, listScale};
 }
 
+/// Copies a panel of the item's queries to shared memory, for all threads. Lines behind the last
+/// query hold whatever was there, for results that nobody reads.
+template <class Shared>
+__device__ __forceinline__ void bringQueries(const annudf_matrix_args &args, const Shared &shared,
+                                             int count, int panel, uint4 *to) {
+  const uint4 *queries = pointer<const uint4>(args.scan.work.coordinates);
+  const int panels = static_cast<int>(args.nPanels);
+#pragma unroll 2 // With more a register is spilled.
+  for (int i = static_cast<int>(threadIdx.x); i < count * 8; i += ANNUDF_MATRIX_THREADS)
+    copyLine(to + placeOf(i / 8, i % 8),
+             queries + (uint64_t(shared.numbers.query[i / 8]) * panels + panel) * 8 + i % 8);
+}
+
+/// Writes the bounds of a tile, for threads with queries.
+template <bool kRatio, class Products, class Shared>
+__device__ __forceinline__ void endTile(const annudf_matrix_args &args, const Shared &shared,
+                                        Products &products, const Item &item, int tile, int line,
+                                        float (&sum)[64]) {
+  const uint32_t group = static_cast<uint32_t>(tile) * 4, groups = item.groups - group;
+  PassingRows passing;
+  if (args.scan.work.passing != 0) // While the last products are computed.
+    passing.read(args, shared.numbers, line, item.count, group, groups);
+  products.endTile(sum);
+  if (args.scan.work.passing != 0)
+    passing.leaveOut(sum);
+  writeBounds<kRatio>(args, shared.numbers, shared.terms[tile & 3], sum, line, item.count,
+                      item.listScale, group, groups);
+}
+
 template <bool kLong, bool kRatio, class Products>
 __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
   constexpr int kPanel = ANNUDF_MATRIX_PANEL_BYTES / 16;
@@ -221,20 +250,12 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
   for (uint32_t ticket = blockIdx.x; ticket < items; ticket = shared.ticket) {
     const Item item = begin(args, ticket, shared);
     const int count = item.count, tiles = item.tiles, steps = tiles * panels;
-    const uint4 *queries = pointer<const uint4>(work.coordinates);
     const Stages<kLong, Products> stages(count);
-    // Lines behind the last query hold whatever was there, for results that nobody reads.
-    const auto bringQueries = [&](uint4 *to, int panel) {
-#pragma unroll 2 // With more a register is spilled.
-      for (int i = t; i < count * 8; i += ANNUDF_MATRIX_THREADS)
-        copyLine(to + placeOf(i / 8, i % 8),
-                 queries + (uint64_t(shared.numbers.query[i / 8]) * panels + panel) * 8 + i % 8);
-    };
     int toStage = 0, atStage = 0;
     const auto bring = [&](int step) {
       const int stage = toStage, tile = step / panels, panel = step % panels;
       if constexpr (kLong)
-        bringQueries(shared.panels + stages.queries(stage, panel), panel);
+        bringQueries(args, shared, count, panel, shared.panels + stages.queries(stage, panel));
       if (products.brings(t))
         products.bring(stage, shared.panels + stages.rows(stage),
                        pointer<const uint4>(args.panels) +
@@ -245,7 +266,7 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
     };
     if constexpr (!kLong)
       for (int panel = 0; panel < panels; ++panel)
-        bringQueries(shared.panels + stages.queries(0, panel), panel);
+        bringQueries(args, shared, count, panel, shared.panels + stages.queries(0, panel));
     // A group of copies a step, those of the resident queries in the first.
     for (int step = 0; step < stages.ahead(); ++step) {
       if (step < steps)
@@ -279,19 +300,8 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
           if constexpr (kMultiplies)
             products.endPanel(sum);
         }
-        if constexpr (kMultiplies) {
-          const uint32_t group = static_cast<uint32_t>(tile) * 4;
-          PassingRows passing;
-          if (work.passing != 0) // While the last products are computed.
-            passing.read(args, shared.numbers, warp * 16 + lane / 4, count, group,
-                         item.groups - group);
-          products.endTile(sum);
-          if (work.passing != 0)
-            passing.leaveOut(sum);
-          writeBounds<kRatio>(args, shared.numbers, shared.terms[tile & 3], sum,
-                              warp * 16 + lane / 4, count, item.listScale, group,
-                              item.groups - group);
-        }
+        if constexpr (kMultiplies)
+          endTile<kRatio>(args, shared, products, item, tile, warp * 16 + lane / 4, sum);
       }
     };
     if (products.has(count))
