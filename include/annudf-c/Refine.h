@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/** Numbers of rows of a data set for each query, row-major. They stay the caller's. */
+/** Numbers of rows of a data set, or ids of an index, for each query, row-major. They stay the
+ * caller's. */
 typedef struct annudf_candidates {
   size_t size;        /**< sizeof(annudf_candidates).                                         */
   const int64_t *ids; /**< rows x columns, in any order; -1: none. A repeated one counts once. */
@@ -49,6 +50,23 @@ typedef struct annudf_candidates {
 ANNUDF_CAPI_EXPORTED annudf_status annudf_refine(
     annudf_backend *backend, const annudf_artifact *artifact, const annudf_captures *captures,
     const annudf_vectors *dataset, const annudf_vectors *queries,
+    const annudf_candidates *candidates, int64_t k, const annudf_ivf_flat_search_options *options,
+    int64_t *ids, float *distances, annudf_ivf_flat_search_stats *stats);
+
+/** The same among the rows of an index, IVF-Flat or of annudf_brute_force_build: candidates are ids
+ * of its rows. To the bit the result is that of annudf_ivf_flat_search with all lists probed and a
+ * filter of the candidates, but to hooks all rows are of list 0.
+ *
+ * With a CUDA backend queries and candidates are in host memory or in memory of its device each,
+ * and rows are read in the device's copy of the index, which the first search makes.
+ * \param captures  as of annudf_ivf_flat_search, with columns of the index.
+ * \param k, ids, distances, stats  as of annudf_refine.
+ * \param options   may be NULL; a filter has a bit for each id of the index.
+ * ANNUDF_INPUT naming query and column of a candidate that is neither -1 nor an id of the index, or
+ * an id that several rows of the index have. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_refine(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries,
     const annudf_candidates *candidates, int64_t k, const annudf_ivf_flat_search_options *options,
     int64_t *ids, float *distances, annudf_ivf_flat_search_stats *stats);
 

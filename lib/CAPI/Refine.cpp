@@ -58,3 +58,33 @@ annudf_status annudf_refine(annudf_backend *backend, const annudf_artifact *arti
     give(stats, cost);
   });
 }
+
+annudf_status annudf_ivf_flat_refine(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                                     const annudf_artifact *artifact,
+                                     const annudf_captures *captures, const annudf_vectors *queries,
+                                     const annudf_candidates *candidates, int64_t k,
+                                     const annudf_ivf_flat_search_options *options, int64_t *ids,
+                                     float *distances, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(ids, "ids");
+    call.refuseNull(distances, "distances");
+    Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    annudf_place place;
+    const runtime::CandidateRows given = candidatesOf(call, candidates, place);
+    const Place at = toPlace(call, backend, place, "candidates");
+    const runtime::MetricView metric(artifact->value, artifact->digest, arguments.origin);
+    const runtime::BoundCaptures &bound = arguments.boundOr(captures);
+    runtime::SearchStats cost;
+    // Held until the search is enqueued, as by annudf_ivf_flat_search.
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    if (backend->cuda)
+      backend->cuda->refineOwn(index->value, given, {at.onDevice, at.stream}, metric, bound,
+                               arguments.queries, {arguments.at.onDevice, arguments.at.stream}, k,
+                               arguments.params, ids, distances, wanted(stats, cost));
+    else
+      runtime::refineOwn(*backend->value, index->value, given, metric, bound, arguments.queries, k,
+                         arguments.params, ids, distances, wanted(stats, cost));
+    give(stats, cost);
+  });
+}

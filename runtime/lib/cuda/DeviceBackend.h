@@ -75,6 +75,11 @@ public:
               const BoundCaptures &captures, const MatrixView &queries, const RowsPlace &queriesAt,
               int64_t k, const SearchParams &params, int64_t *ids, float *distances,
               SearchStats *stats) override;
+  void refineOwn(const RowStore &index, const CandidateRows &candidates,
+                 const RowsPlace &candidatesAt, const MetricView &metric,
+                 const BoundCaptures &captures, const MatrixView &queries,
+                 const RowsPlace &queriesAt, int64_t k, const SearchParams &params, int64_t *ids,
+                 float *distances, SearchStats *stats) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -170,6 +175,12 @@ private:
   std::shared_ptr<const Buffer> uploadLists(const Candidates &candidates, int64_t queries) const;
   std::shared_ptr<DeviceIndex> upload(const RowStore &index, const Progress &progress,
                                       SearchStats *stats = nullptr);
+  /// Where its ids are, on the device.
+  std::shared_ptr<const SlotsThere> slotsOf(const RowStore &index);
+  /// The k best of each query's candidates.
+  void rank(const CandidateCall &call, const MetricView &metric, const BoundCaptures &captures,
+            const MatrixView &queries, const RowsPlace &queriesAt, int64_t k,
+            const SearchParams &params, int64_t *ids, float *distances, SearchStats *stats);
   /// Puts an index's copy where searches look for it; null: there is none.
   void keep(const RowStore &index, const std::shared_ptr<DeviceIndex> &copy);
 

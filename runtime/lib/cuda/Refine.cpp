@@ -31,6 +31,7 @@ void DeviceBackend::refine(const MatrixView &given, const RowsPlace &rowsAt,
   const uint64_t bytes = uint64_t(given.rows) * uint64_t(rowBytes(given));
   CandidateCall call = {.rows = given,
                         .copy = {},
+                        .of = {},
                         .candidates = candidates,
                         .onDevice = candidatesAt.onDevice,
                         .stream = checkStream(*context_, candidatesAt.stream),
@@ -48,14 +49,53 @@ void DeviceBackend::refine(const MatrixView &given, const RowsPlace &rowsAt,
     call.rows.data = reinterpret_cast<const void *>(copy->device());
     call.copy = std::move(copy);
   }
-  if (candidatesAt.onDevice)
+  rank(call, metric, captures, queries, queriesAt, k, params, ids, distances, stats);
+}
+
+void DeviceBackend::refineOwn(const RowStore &index, const CandidateRows &candidates,
+                              const RowsPlace &candidatesAt, const MetricView &metric,
+                              const BoundCaptures &captures, const MatrixView &queries,
+                              const RowsPlace &queriesAt, int64_t k, const SearchParams &params,
+                              int64_t *ids, float *distances, SearchStats *stats) {
+  checkRefine(index, queries, candidates.queries, candidates.columns, k);
+  const ContextScope scope(*context_);
+  SearchStats made;
+  CandidateCall call = {.rows = {nullptr, index.size(), index.dims(), index.element()},
+                        .copy = {},
+                        .of = {&index, upload(index, params.progress, &made), slotsOf(index)},
+                        .candidates = candidates,
+                        .onDevice = candidatesAt.onDevice,
+                        .stream = checkStream(*context_, candidatesAt.stream),
+                        .missingValues = index.missingValues()};
+  rank(call, metric, captures, queries, queriesAt, k, params, ids, distances, stats);
+  if (stats)
+    stats->uploadMs += made.uploadMs;
+}
+
+std::shared_ptr<const SlotsThere> DeviceBackend::slotsOf(const RowStore &index) {
+  bool made = false;
+  return index.attachments().get<SlotsThere>(
+      DeviceCopies::slotsKeyOf(context_->device()),
+      [&] {
+        const OwnStream stream(context_);
+        return std::make_shared<SlotsThere>(SlotsOfIds::of(index), context_, stream.get());
+      },
+      made);
+}
+
+void DeviceBackend::rank(const CandidateCall &call, const MetricView &metric,
+                         const BoundCaptures &captures, const MatrixView &queries,
+                         const RowsPlace &queriesAt, int64_t k, const SearchParams &params,
+                         int64_t *ids, float *distances, SearchStats *stats) {
+  const CandidateRows &candidates = call.candidates;
+  if (call.onDevice)
     checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(candidates.ids),
                       uint64_t(candidates.queries * candidates.columns) * sizeof(int64_t),
                       sizeof(int64_t), "candidates");
   constexpr int64_t kBytesOfPiece = int64_t(256) << 20;
   const auto kernels = builder_.kernels();
   searchByQueries(
-      queries, bytesOfCandidatesThere(call.rows, candidates.columns),
+      queries, bytesOfCandidatesThere(call),
       [&](int64_t first, int64_t count, const Progress &progress) {
         report(progress, "search", 0);
         CandidateCall some = call;

@@ -9,6 +9,7 @@
 #include "annudf/runtime/engine/Columns.h"
 
 #include "annudf/Support/ArgumentError.h"
+#include "annudf/runtime/rows/SlotsOfIds.h"
 #include "captures/Values.h"
 
 #include <algorithm>
@@ -66,14 +67,6 @@ NewColumns::Values valuesOf(const std::string &name, const CaptureValue &given) 
 std::string keyOf(const RowStore &store, const std::string &column, bool bySlot) {
   return "column " + column + (bySlot ? " by slot, " : " by id, ") +
          std::to_string(store.columnsNumber());
-}
-
-/// The first slot of each list, and their number: each list begins a group.
-std::vector<int64_t> firstSlotsOf(const RowStore &store) {
-  std::vector<int64_t> first = {0};
-  for (uint32_t l = 0; l < store.nLists(); ++l)
-    first.push_back(first.back() + groupsOf(store.listSize(l)) * kGroupRows);
-  return first;
 }
 
 struct AttachedColumn : IndexAttachment {
@@ -162,24 +155,25 @@ StoreCaptures::StoreCaptures(const RowStore &store, const Manifest &manifest,
   if (!captures.hasColumns())
     return;
   bySlot_ = captures.takeAnyOrder();
-  const ColumnTypes types = columnTypes(store);
+  const RowStore &from = source();
+  const ColumnTypes types = columnTypes(from);
   own_ = captures.withColumns([&](const CaptureInfo &capture) {
     if (const std::optional<std::string> fault = faultOfColumn(capture, &types))
       throw Error(ErrorKind::Usage, std::string(manifest.noun()) + " '" + manifest.name +
                                         "' takes capture '" + capture.name + "' of the index" +
                                         *fault);
     const auto c =
-        static_cast<size_t>(findColumn(store.columns(), capture.name) - store.columns().data());
+        static_cast<size_t>(findColumn(from.columns(), capture.name) - from.columns().data());
     bool made = false;
-    return store.attachments()
+    return from.attachments()
         .get<AttachedColumn>(
-            keyOf(store, capture.name, bySlot_),
+            keyOf(from, capture.name, bySlot_),
             [&] {
               auto attached = std::make_shared<AttachedColumn>();
-              attached->array = bySlot_ ? bySlotOf(store, c) : byId(store, c);
+              attached->array = bySlot_ ? bySlotOf(from, c) : byId(from, c);
               attached->array.digest =
-                  keyOf(store, capture.name, bySlot_) + " of " + std::to_string(store.generation());
-              measure(attached->array, capture.element, store, c);
+                  keyOf(from, capture.name, bySlot_) + " of " + std::to_string(from.generation());
+              measure(attached->array, capture.element, from, c);
               return attached;
             },
             made)
@@ -221,7 +215,7 @@ integersById(const RowStore &store, const std::string &name, const char *argumen
 }
 
 std::vector<int64_t> StoreCaptures::firstSlots() const {
-  return bySlot_ ? firstSlotsOf(store_) : std::vector<int64_t>();
+  return bySlot_ ? firstSlotsOf(source()) : std::vector<int64_t>();
 }
 
 } // namespace annudf::runtime

@@ -11,12 +11,12 @@
 #include "annudf/Support/ArgumentError.h"
 #include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "engine/GatheredRows.h"
 #include "engine/PieceWalk.h"
 #include "vectors/Elements.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -24,57 +24,18 @@
 namespace annudf::runtime {
 namespace {
 
-/// Tasks are of so many candidates.
-constexpr int64_t kTask = 2048;
+/// Rows of a data set by their numbers.
+struct DatasetRows {
+  const MatrixView &rows;
+  NaNs nans;
+  int64_t bytes = rowBytes(rows);
 
-/// The candidates of some queries, copied from a data set.
-class GatheredRows final : public RowStore {
-public:
-  GatheredRows(const MatrixView &rows, int64_t columns, int64_t queries, bool missingValues) {
-    element_ = rows.element, dims_ = rows.dims, largestId_ = rows.rows - 1;
-    missing_ = missingValues && kindOf(rows.element) == NumberKind::Float;
-    holdsCandidates_ = true;
-    lists_.resize(static_cast<size_t>(queries));
-    size_ = columns; // Until rows are counted.
-    changed(std::make_shared<IndexAttachments>());
+  int64_t idOf(int64_t number) const { return number; }
+  void copyTo(int64_t number, uint32_t *words) const {
+    const std::byte *row = static_cast<const std::byte *>(rows.data) + number * bytes;
+    checkFinite({row, 1, rows.dims, rows.element}, "dataset", 1, nans, number);
+    copyRowTo(row, bytes, words);
   }
-
-  void fill(size_t list, const MatrixView &rows, std::span<const int64_t> candidates) {
-    List &to = lists_[list];
-    to.ids = distinctCandidates(candidates);
-    to.size = static_cast<int64_t>(to.ids.size());
-    to.ids.resize(static_cast<size_t>(to.groups() * kGroupRows), -1);
-    to.words.resize(static_cast<size_t>(to.groups() * kGroupRows * words()));
-    for (int64_t group = 0; group < to.groups(); ++group)
-      copyGroup(to, group, rows);
-  }
-
-  /// A search takes k up to the candidates that a query was given, whether or not they are -1.
-  void count() {
-    for (const List &list : lists_)
-      rows_ += list.size;
-    size_ = std::max(size_, rows_);
-  }
-
-private:
-  void copyGroup(List &to, int64_t group, const MatrixView &rows) const {
-    const int64_t bytes = rowBytes(rows), whole = bytes / 4;
-    const auto rest = static_cast<size_t>(bytes % 4);
-    const int64_t *ids = to.ids.data() + group * kGroupRows;
-    uint32_t *words = to.words.data() + group * kGroupRows * this->words();
-    const int64_t count = std::min<int64_t>(kGroupRows, to.size - group * kGroupRows);
-    for (int64_t r = 0; r < count; ++r) {
-      const std::byte *from = static_cast<const std::byte *>(rows.data) + ids[r] * bytes;
-      checkFinite({from, 1, rows.dims, rows.element}, "dataset", 1,
-                  missing_ ? NaNs::Missing : NaNs::Refused, ids[r]);
-      for (int64_t w = 0; w < whole; ++w)
-        std::memcpy(words + w * kGroupRows + r, from + w * 4, 4);
-      if (rest != 0) // Coordinates fill a word from its least significant byte.
-        std::memcpy(words + whole * kGroupRows + r, from + whole * 4, rest);
-    }
-  }
-
-  int64_t rows_ = 0;
 };
 
 [[noreturn]] void refuse(ErrorKind kind, ArgumentFault fault, const std::string &rest) {
@@ -92,15 +53,14 @@ void addPiece(SearchStats &all, const SearchStats &piece, double share) {
 
 } // namespace
 
-void checkRefine(const MatrixView &rows, const MatrixView &queries, int64_t candidateQueries,
-                 int64_t columns, int64_t k) {
+/// \param of  what has the rows: "dataset" or "index".
+static void checkShapes(const std::string &of, int32_t dims, const MatrixView &queries,
+                        int64_t candidateQueries, int64_t columns, int64_t k) {
   using enum ErrorKind;
-  if (rows.rows <= 0)
-    refuse(Input, {"dataset"}, ": there are 0 rows; give at least one");
-  if (rows.dims != queries.dims)
+  if (dims != queries.dims)
     refuse(Input, {"queries"},
-           " have " + std::to_string(queries.dims) + " dims, the dataset has " +
-               std::to_string(rows.dims));
+           " have " + std::to_string(queries.dims) + " dims, the " + of + " has " +
+               std::to_string(dims));
   if (candidateQueries != queries.rows)
     refuse(Input, {"candidates", std::to_string(candidateQueries), std::to_string(queries.rows)},
            " have " + std::to_string(candidateQueries) + " rows, there are " +
@@ -114,6 +74,20 @@ void checkRefine(const MatrixView &rows, const MatrixView &queries, int64_t cand
            " is " + given + ", but a query has " + most +
                " candidates; ask for fewer, or give more");
   }
+}
+
+void checkRefine(const MatrixView &rows, const MatrixView &queries, int64_t candidateQueries,
+                 int64_t columns, int64_t k) {
+  if (rows.rows <= 0)
+    refuse(ErrorKind::Input, {"dataset"}, ": there are 0 rows; give at least one");
+  checkShapes("dataset", rows.dims, queries, candidateQueries, columns, k);
+}
+
+void checkRefine(const RowStore &index, const MatrixView &queries, int64_t candidateQueries,
+                 int64_t columns, int64_t k) {
+  if (index.size() <= 0)
+    refuse(ErrorKind::Input, {"index"}, ": there are 0 rows; add some first");
+  checkShapes("index", index.dims(), queries, candidateQueries, columns, k);
 }
 
 void checkCandidateRows(const CandidateRows &candidates, int64_t rows, int threads) {
@@ -142,6 +116,13 @@ void refuseCandidate(int64_t query, int64_t column, int64_t id, int64_t rows) {
              ", where -1 is none");
 }
 
+void refuseUnknownId(int64_t query, int64_t column, int64_t id) {
+  const std::string value = std::to_string(id);
+  refuse(ErrorKind::Input, {"candidates", value, "ids of the index, or -1"},
+         "[" + std::to_string(query) + ", " + std::to_string(column) + "] is " + value +
+             ", which is no id of the index; give ids of its rows, or -1 for none");
+}
+
 std::vector<int64_t> distinctCandidates(std::span<const int64_t> candidates) {
   std::vector<int64_t> ids;
   std::ranges::copy_if(candidates, std::back_inserter(ids), [](int64_t id) { return id >= 0; });
@@ -158,13 +139,14 @@ int64_t bytesOfCandidates(const MatrixView &rows, int64_t columns) {
 void searchByQueries(const MatrixView &queries, int64_t bytesOfQuery, const StoreOfQueries &store,
                      const SearchOfQueries &search, const SearchParams &params, SearchStats *stats,
                      int64_t bytesOfPiece) {
-  const int64_t total = queries.rows;
+  const int64_t total = queries.rows,
+                all = params.ofQueries ? params.ofQueries : params.firstQuery + total;
   const int64_t most = std::max<int64_t>(1, bytesOfPiece / std::max<int64_t>(1, bytesOfQuery));
   const int64_t pieces = (total + most - 1) / most;
   const auto queryBytes = rowBytes(queries);
   std::vector<uint32_t> own(static_cast<size_t>(std::min(most, total)));
   std::iota(own.begin(), own.end(), 0);
-  SearchStats all{.passingShare = 0};
+  SearchStats cost{.passingShare = 0};
   for (int64_t piece = 0; piece < pieces; ++piece) {
     const int64_t first = total * piece / pieces, count = total * (piece + 1) / pieces - first;
     const auto told = [&](double done) {
@@ -175,18 +157,18 @@ void searchByQueries(const MatrixView &queries, int64_t bytesOfQuery, const Stor
     SearchParams some = params;
     some.candidates = Given{own.data(), 1};
     some.firstQuery = params.firstQuery + first;
-    some.ofQueries = total;
+    some.ofQueries = all;
     // To a caller there is one search.
     some.progress = [&](const char *, double done) { return told(done); };
     MatrixView part = queries;
     part.data = static_cast<const std::byte *>(queries.data) + first * queryBytes;
     part.rows = count;
-    SearchStats cost;
-    search(*rows, part, first, some, stats ? &cost : nullptr);
-    addPiece(all, cost, double(count) / double(total));
+    SearchStats ofPiece;
+    search(*rows, part, first, some, stats ? &ofPiece : nullptr);
+    addPiece(cost, ofPiece, double(count) / double(total));
   }
   if (stats)
-    *stats = std::move(all);
+    *stats = std::move(cost);
 }
 
 std::unique_ptr<const RowStore> gatherCandidates(const MatrixView &rows,
@@ -194,16 +176,14 @@ std::unique_ptr<const RowStore> gatherCandidates(const MatrixView &rows,
                                                  int64_t count, bool missingValues, int threads,
                                                  const Progress &progress) {
   report(progress, "search", 0);
-  auto store = std::make_unique<GatheredRows>(rows, candidates.columns, count, missingValues);
-  const int64_t columns = candidates.columns,
-                together = std::max<int64_t>(1, kTask / std::max<int64_t>(1, columns));
-  parallelFor(threads, (count + together - 1) / together, [&](int64_t task, int) {
-    for (int64_t q = task * together; q < std::min(count, (task + 1) * together); ++q)
-      store->fill(static_cast<size_t>(q), rows,
-                  {candidates.ids + (first + q) * columns, static_cast<size_t>(columns)});
-  });
-  store->count();
-  return store;
+  const int64_t columns = candidates.columns;
+  const bool missing = missingValues && kindOf(rows.element) == NumberKind::Float;
+  return gatherRows({rows.element, rows.dims, rows.rows - 1, missingValues}, columns, count,
+                    nullptr, threads, DatasetRows{rows, missing ? NaNs::Missing : NaNs::Refused},
+                    [&](int64_t q) {
+                      return distinctCandidates(
+                          {candidates.ids + (first + q) * columns, static_cast<size_t>(columns)});
+                    });
 }
 
 void refine(Backend &backend, const MatrixView &rows, const CandidateRows &candidates,

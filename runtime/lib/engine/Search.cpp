@@ -99,8 +99,10 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, probesOf(index, params.candidates));
   work.family = params.family;
-  // Ids of candidates are those of a data set, which has more rows.
-  const int64_t rows = index.holdsCandidates() ? index.rowExtent() : index.size();
+  // Ids of candidates are those of an index or a data set, which has more rows.
+  const int64_t rows = index.source()            ? index.source()->size()
+                       : index.holdsCandidates() ? index.rowExtent()
+                                                 : index.size();
   if (params.filter)
     work.pass = params.filter->passingShare(rows);
   if (params.predicate)

@@ -163,6 +163,9 @@ public:
     const auto found = std::find(ids_.begin(), ids_.end(), id);
     return found == ids_.end() ? -1 : found - ids_.begin();
   }
+  int64_t idOf(int64_t number) const override {
+    return ids_.empty() ? first_ + number : ids_[size_t(number)];
+  }
 
 protected:
   std::vector<List> fetch() override {

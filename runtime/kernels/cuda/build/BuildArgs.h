@@ -27,4 +27,15 @@
 #define ANNUDF_BUILD_FEW_CANDIDATES 512
 #define ANNUDF_BUILD_CANDIDATE_THREADS 128
 
+/// No row has the id.
+#define ANNUDF_NO_SLOT 0xFFFFFFFFu
+
+/// Which row has an id, as SlotsOfIds.h says.
+struct annudf_id_slots {
+  uint64_t ids;   ///< const int64_t *, count, in order; 0: entry i belongs to id first + i.
+  uint64_t slots; ///< const uint32_t *, count; 0: entry i is i.
+  int64_t first;  ///< 0 or more.
+  uint64_t count; ///< Fewer than 2^32 - 1 where entry i is i.
+};
+
 #endif // ANNUDF_KERNELS_CUDA_BUILD_BUILDARGS_H

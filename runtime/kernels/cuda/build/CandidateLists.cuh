@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Row numbers that callers give for each query, each once, in lists as ScanArgs.h has them. Of
-// Build.cu.
+// Row numbers that callers give for each query, or ids of an index, each once, in lists as
+// ScanArgs.h has them. Of Build.cu.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,38 @@
 
 namespace {
 
+__device__ __forceinline__ uint32_t slotOf(const annudf_id_slots &rows, int64_t id) {
+  uint64_t at = 0;
+  if (rows.ids != 0) {
+    const auto *ids = reinterpret_cast<const long long *>(rows.ids);
+    for (uint64_t end = rows.count; at < end;) {
+      const uint64_t middle = at + (end - at) / 2;
+      if (__ldg(ids + middle) < id)
+        at = middle + 1;
+      else
+        end = middle;
+    }
+    if (at == rows.count || __ldg(ids + at) != id)
+      return ANNUDF_NO_SLOT;
+  } else {
+    at = static_cast<uint64_t>(id) - static_cast<uint64_t>(rows.first);
+    if (id < rows.first || at >= rows.count)
+      return ANNUDF_NO_SLOT;
+  }
+  return rows.slots == 0 ? static_cast<uint32_t>(at)
+                         : __ldg(reinterpret_cast<const uint32_t *>(rows.slots) + at);
+}
+
 /// \param table  of `slots` numbers in shared memory.
 __device__ __forceinline__ void listCandidates(const int64_t *candidates, uint32_t columns,
-                                               uint64_t rows, uint32_t groups, uint32_t slots,
-                                               uint32_t *table, int64_t *ids, uint32_t *listGroup,
+                                               const annudf_id_slots &rows, uint32_t groups,
+                                               uint32_t slots, uint32_t *table, int64_t *ids,
+                                               uint32_t *numbers, uint32_t *listGroup,
                                                uint32_t *listSize, unsigned long long *wrong) {
-  constexpr uint32_t kNone = 0xFFFFFFFFu;
+  constexpr uint32_t kNone = ANNUDF_NO_SLOT;
   __shared__ uint32_t count;
   const uint64_t query = blockIdx.x, first = query * columns;
-  int64_t *const out = ids + query * groups * 32;
+  const uint64_t out = query * groups * 32;
   for (uint32_t i = threadIdx.x; i < slots; i += blockDim.x)
     table[i] = kNone;
   if (threadIdx.x == 0)
@@ -36,11 +59,11 @@ __device__ __forceinline__ void listCandidates(const int64_t *candidates, uint32
     const int64_t id = candidates[first + c];
     if (id == -1)
       continue;
-    if (id < 0 || static_cast<uint64_t>(id) >= rows) {
+    const uint32_t number = slotOf(rows, id);
+    if (number == kNone) {
       atomicMin(wrong, static_cast<unsigned long long>(first + c));
       continue;
     }
-    const uint32_t number = static_cast<uint32_t>(id);
     // Fibonacci hashing: neighbours in the data set are candidates together.
     uint32_t at = (number * 2654435769u >> 7) & (slots - 1);
     uint32_t before = atomicCAS(table + at, kNone, number);
@@ -48,12 +71,16 @@ __device__ __forceinline__ void listCandidates(const int64_t *candidates, uint32
       at = (at + 1) & (slots - 1);
       before = atomicCAS(table + at, kNone, number);
     }
-    if (before == kNone)
-      out[atomicAdd(&count, 1u)] = id;
+    if (before == kNone) {
+      const uint32_t place = atomicAdd(&count, 1u);
+      ids[out + place] = id;
+      if (numbers)
+        numbers[out + place] = number;
+    }
   }
   __syncthreads();
   for (uint32_t place = count + threadIdx.x; place < groups * 32; place += blockDim.x)
-    out[place] = -1;
+    ids[out + place] = -1;
   if (threadIdx.x == 0) {
     listSize[query] = count;
     listGroup[query] = static_cast<uint32_t>(query) * groups;
@@ -67,27 +94,30 @@ __device__ __forceinline__ void listCandidates(const int64_t *candidates, uint32
 /// A block for each query, whose list begins at group query * groups. A number that is no row is
 /// left out. The order within a list is any.
 /// \param columns    of the candidates, at most ANNUDF_BUILD_CANDIDATES; -1: none.
-/// \param rows       fewer than 2^32 - 1.
+/// \param numbers    the slot of each row, nothing in padding; null: nobody asks.
 /// \param slots      of the table that finds what was there before: a power of two, at least twice
 ///                   the columns.
 /// \param listGroup  one more than there are queries.
 /// \param wrong      as large as may be before: the place of the first number that is no row.
 extern "C" __global__ void __launch_bounds__(ANNUDF_BUILD_CANDIDATE_THREADS)
-    annudf_build_candidates(const int64_t *candidates, uint32_t columns, uint64_t rows,
-                            uint32_t groups, uint32_t slots, int64_t *ids, uint32_t *listGroup,
-                            uint32_t *listSize, unsigned long long *wrong) {
+    annudf_build_candidates(const int64_t *candidates, uint32_t columns, annudf_id_slots rows,
+                            uint32_t groups, uint32_t slots, int64_t *ids, uint32_t *numbers,
+                            uint32_t *listGroup, uint32_t *listSize, unsigned long long *wrong) {
   __shared__ uint32_t table[2 * ANNUDF_BUILD_CANDIDATES];
-  listCandidates(candidates, columns, rows, groups, slots, table, ids, listGroup, listSize, wrong);
+  listCandidates(candidates, columns, rows, groups, slots, table, ids, numbers, listGroup, listSize,
+                 wrong);
 }
 
 /// The same of at most ANNUDF_BUILD_FEW_CANDIDATES: with less shared memory more blocks run at
 /// once.
 extern "C" __global__ void __launch_bounds__(ANNUDF_BUILD_CANDIDATE_THREADS)
-    annudf_build_few_candidates(const int64_t *candidates, uint32_t columns, uint64_t rows,
-                                uint32_t groups, uint32_t slots, int64_t *ids, uint32_t *listGroup,
-                                uint32_t *listSize, unsigned long long *wrong) {
+    annudf_build_few_candidates(const int64_t *candidates, uint32_t columns, annudf_id_slots rows,
+                                uint32_t groups, uint32_t slots, int64_t *ids, uint32_t *numbers,
+                                uint32_t *listGroup, uint32_t *listSize,
+                                unsigned long long *wrong) {
   __shared__ uint32_t table[2 * ANNUDF_BUILD_FEW_CANDIDATES];
-  listCandidates(candidates, columns, rows, groups, slots, table, ids, listGroup, listSize, wrong);
+  listCandidates(candidates, columns, rows, groups, slots, table, ids, numbers, listGroup, listSize,
+                 wrong);
 }
 
 namespace {

@@ -72,6 +72,13 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
   const uint32_t size = numbers(args.index.listSize)[tile.x];
   const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);
   const uint64_t firstGroup = numbers(args.index.listGroup)[tile.x];
+  // As ListRows::number() has it.
+  const auto numberOf = [&](uint64_t slot) {
+    if (args.rowsAreSlots == 0)
+      return reinterpret_cast<const int64_t *>(args.index.ids)[slot];
+    return static_cast<int64_t>(
+        args.index.layout == ANNUDF_ROWS_BY_NUMBER ? numbers(args.index.numbers)[slot] : slot);
+  };
   // Candidates of a query are a list, but to hooks all rows are one.
   const uint32_t list = args.index.layout == ANNUDF_ROWS_IN_GROUPS ? tile.x : 0;
   const auto pairOf = [&](uint32_t i) {
@@ -82,8 +89,7 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
     const bool exists = g + warp < groups && own * 32 + lane < size;
     // Padding runs as a row that exists, so that nothing is read outside its extent.
     const uint64_t slot = (firstGroup + own) * 32 + (exists ? lane : 0);
-    const int64_t row = args.rowsAreSlots ? static_cast<int64_t>(slot)
-                                          : reinterpret_cast<const int64_t *>(args.index.ids)[slot];
+    const int64_t row = numberOf(slot);
     for (uint32_t first = 0; first < tile.z; first += 32) {
       const uint32_t count = min(tile.z - first, 32u);
       const uint32_t query = pairOf(first + min(lane, count - 1)) / work.nProbes;

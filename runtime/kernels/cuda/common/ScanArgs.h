@@ -98,6 +98,8 @@
 #define ANNUDF_ROWS_IN_GROUPS 0
 #define ANNUDF_ROWS_BY_ID 1   ///< The chunks of the row with id i from i * chunks on.
 #define ANNUDF_ROWS_BY_SLOT 2 ///< The same by the place of its id.
+/// In groups of other lists, where `numbers` says.
+#define ANNUDF_ROWS_BY_NUMBER 3
 
 /// The lists on the device. Rows are stored as chunks of 16 bytes: chunk c of row r
 /// of group g is uint4 number (g * chunks + c) * 32 + r, so that a warp, one lane a
@@ -109,6 +111,8 @@ struct annudf_device_index {
   uint64_t listSize;  ///< const uint32_t *, L: rows.
   uint64_t centers;   ///< const float *, L * centerStride, zero-padded; 0: lists are not ranked.
   uint64_t norms;     ///< const float *, L: |center|; 0: as centers.
+  uint64_t numbers;   ///< const uint32_t *, G * 32: of rows by number, slots of the lists that have
+                      ///< them; else not read.
   uint32_t nLists, chunks, dims, centerStride;
   uint32_t layout; ///< ANNUDF_ROWS_*; all but the scan of candidates read rows in groups.
 };

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The family "candidates": each query has a list of its own, whose rows are those of a caller's
-// matrix, or copies of them, and not in groups. A lane owns a row as in Scan.cu. Were each lane to
-// load its own row, every load of a warp would touch 32 lines; so four lanes ask for 64 adjacent
-// bytes of a row, and shared memory hands them to its owner.
+// matrix, or copies of them, and not in groups; or those of an index, in the groups of its lists. A
+// lane owns a row as in Scan.cu. Were each lane to load its own row, every load of a warp would
+// touch 32 lines; so four lanes ask for 64 adjacent bytes of a row, and shared memory hands them to
+// its owner. Chunks of rows in groups are not adjacent: four lanes then touch four lines at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +29,12 @@ struct RowsAhead {
   static_assert(kBatch * kEach == 32, "a lane asks for as many rows as a batch has chunks");
   uint4 *ring;               ///< The warp's.
   const uint4 *from[kBatch]; ///< The rows that the lane asks for a chunk of.
-  int chunks;                ///< A row's that are asked for.
+  int chunks, stride;        ///< A row's that are asked for, and from one to the next.
   int slot = 0, inUse = 0;   ///< The ring's.
 
   /// \param own  the lane's row.
-  __device__ __forceinline__ RowsAhead(uint4 *ring, const uint4 *own, int chunks)
-      : ring(ring), chunks(chunks) {
+  __device__ __forceinline__ RowsAhead(uint4 *ring, const uint4 *own, int chunks, int stride)
+      : ring(ring), chunks(chunks), stride(stride) {
     const int row = (threadIdx.x & 31) / kBatch;
 #pragma unroll
     for (int i = 0; i < kBatch; ++i)
@@ -46,7 +47,7 @@ struct RowsAhead {
     if (chunk < chunks)
 #pragma unroll
       for (int i = 0; i < kBatch; ++i)
-        annudf_copy_ahead(to + i * kEach, from[i] + chunk);
+        annudf_copy_ahead(to + i * kEach, from[i] + chunk * stride);
     annudf_end_copies();
     slot = slot + 1 == kBatches ? 0 : slot + 1;
   }
@@ -63,8 +64,13 @@ struct RowsAhead {
 /// The row in the place `slot` of all lists, with that id.
 __device__ __forceinline__ const uint4 *rowAt(const annudf_device_index &index, uint64_t slot,
                                               int64_t id) {
+  const auto *rows = reinterpret_cast<const uint4 *>(index.rows);
+  if (index.layout == ANNUDF_ROWS_BY_NUMBER) {
+    const uint32_t number = __ldg(reinterpret_cast<const uint32_t *>(index.numbers) + slot);
+    return rows + static_cast<uint64_t>(number / 32) * index.chunks * 32 + number % 32;
+  }
   const uint64_t number = index.layout == ANNUDF_ROWS_BY_ID ? static_cast<uint64_t>(id) : slot;
-  return reinterpret_cast<const uint4 *>(index.rows) + number * index.chunks;
+  return rows + number * index.chunks;
 }
 
 __device__ __forceinline__ void scanCandidates(const annudf_scan_args &args, uint32_t list,
@@ -90,7 +96,7 @@ __device__ __forceinline__ void scanCandidates(const annudf_scan_args &args, uin
     const uint64_t first = (static_cast<uint64_t>(rows.firstGroup) + g) * 32;
     const uint64_t slot = first + (g * 32 + lane < rows.size ? lane : 0); // As number() has it.
     const uint4 *own = rowAt(args.index, slot, row);
-    RowsAhead ahead(ring, own, block.fullChunks);
+    RowsAhead ahead(ring, own, block.fullChunks, block.chunkStride);
     __syncwarp(); // All lanes are done with the group before.
 #pragma unroll
     for (int batch = 0; batch < RowsAhead::kBatches - 1; ++batch)

@@ -26,13 +26,6 @@ constexpr bool kCompact = true;
 constexpr bool kCompact = false;
 #endif
 
-// From a chunk of a row to its next.
-#ifdef ANNUDF_CANDIDATES
-constexpr int kChunkStride = 1;
-#else
-constexpr int kChunkStride = 32;
-#endif
-
 namespace {
 
 extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
@@ -98,10 +91,19 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
 struct Block {
   int element, compute, perWord; ///< The rows'; perWord elements.
   int dims, list;
-  int at;         ///< The list's place in the index.
-  int fullChunks; ///< Every coordinate of these exists.
+  int at;          ///< The list's place in the index.
+  int fullChunks;  ///< Every coordinate of these exists.
+  int chunkStride; ///< From a chunk of a row to its next.
   const uint64_t *slots;
 };
+
+__device__ __forceinline__ int chunkStrideOf(const annudf_device_index &index) {
+#ifdef ANNUDF_CANDIDATES
+  return index.layout == ANNUDF_ROWS_BY_NUMBER ? 32 : 1;
+#else
+  return 32;
+#endif
+}
 
 __device__ __forceinline__ Block blockOf(const annudf_scan_args &args, uint32_t list) {
   const int element = annudf1_row_element(), perWord = elementsPerWord(element);
@@ -113,6 +115,7 @@ __device__ __forceinline__ Block blockOf(const annudf_scan_args &args, uint32_t 
           static_cast<int>(list),
           static_cast<int>(list),
           kCompact ? 0 : dims / (4 * perWord),
+          chunkStrideOf(args.index),
           args.slots.slot};
 }
 
@@ -240,7 +243,7 @@ __device__ __forceinline__ void updateEnd(const Block &block, const uint4 *rows,
   for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
     const int w = d / block.perWord;
     const uint32_t word =
-        __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * kChunkStride) + w % 4);
+        __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * block.chunkStride) + w % 4);
     update(acc, Staged<N>::get(d, j),
            coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
            block.dims, row, query, block.list, block.slots);
@@ -364,6 +367,10 @@ struct ListRows {
     const uint64_t slot = (static_cast<uint64_t>(firstGroup) + g) * 32 + (exists ? lane : 0);
     const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + slot);
     found = passes(args, exists, row);
+#ifdef ANNUDF_CANDIDATES // Columns are in the order of the lists that have the rows.
+    if (args.rowsAreSlots)
+      return __ldg(reinterpret_cast<const uint32_t *>(args.index.numbers) + slot);
+#endif
     return args.rowsAreSlots ? static_cast<int64_t>(slot) : row;
   }
   /// The warp's first group from `g` on that it computes for a tile.

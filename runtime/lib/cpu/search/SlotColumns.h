@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Rows of a group are adjacent in a column that is in slot order. A task's hooks get the numbers
-// 0, 1, ... and addresses of its part of each column, so one table of numbers serves all tasks.
+// 0, 1, ... and addresses of its part of each column, so one table of numbers serves all tasks. Of
+// candidates of an index they get the slots there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,8 @@ inline Slots slotsOf(const BoundCaptures &captures) {
 class SlotColumns {
 public:
   explicit SlotColumns(const StoreCaptures &ofStore)
-      : slots_(slotsOf(ofStore.get())), firstSlots_(ofStore.firstSlots()) {
+      : ofStore_(ofStore), slots_(slotsOf(ofStore.get())),
+        firstSlots_(ofStore.bySlotOfSource() ? std::vector<int64_t>() : ofStore.firstSlots()) {
     const BoundCaptures &captures = ofStore.get();
     for (size_t i = 0; ofStore.bySlot() && i < captures.size(); ++i)
       if (captures.readsColumn(i))
@@ -69,6 +71,8 @@ public:
   void place(annudf_cpu_scan &scan, const Task &task, const std::vector<int64_t> &numbers,
              Slots &own) const {
     scan.slots = slots_.data();
+    if (ofStore_.bySlotOfSource())
+      scan.numbers = ofStore_.slotsInSource(task.list) + task.firstGroup * kGroupRows;
     if (firstSlots_.empty())
       return;
     own = slots_;
@@ -79,6 +83,7 @@ public:
   }
 
 private:
+  const StoreCaptures &ofStore_;
   const Slots slots_;
   const std::vector<int64_t> firstSlots_;
   std::vector<std::pair<size_t, size_t>> columns_; ///< Which capture, and the bytes of a value.

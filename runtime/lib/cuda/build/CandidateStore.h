@@ -36,10 +36,32 @@ private:
   std::unique_ptr<Buffer> kept_;
 };
 
+/// Where the ids of an index are, on a device. Owned by the index, as an attachment.
+class SlotsThere : public IndexAttachment {
+public:
+  /// Waits for the stream.
+  SlotsThere(std::shared_ptr<const SlotsOfIds> slots, const std::shared_ptr<const Context> &context,
+             CUstream stream);
+  const SlotsOfIds &here() const { return *slots_; }
+  annudf_id_slots args() const;
+
+private:
+  const std::shared_ptr<const SlotsOfIds> slots_;
+  const Buffer ids_, numbers_;
+};
+
+/// An index that candidates are rows of, and what a device has of it.
+struct IndexOfCandidates {
+  const RowStore *index = nullptr;
+  std::shared_ptr<const DeviceIndex> copy;
+  std::shared_ptr<const SlotsThere> slots;
+};
+
 /// What a store is made of.
 struct CandidateCall {
-  MatrixView rows;                    ///< On the device.
+  MatrixView rows;                    ///< On the device; of an index their shape alone.
   std::shared_ptr<const Buffer> copy; ///< What the rows are in; null: the caller's memory.
+  IndexOfCandidates of;               ///< Without an index candidates are numbers of `rows`.
   CandidateRows candidates;
   bool onDevice = false;        ///< Whether the candidates are there.
   CUstream stream;              ///< For work on them.
@@ -53,14 +75,13 @@ struct MadeCandidates {
   std::shared_ptr<DeviceIndex> lists;
 };
 /// \throws ArgumentError(Input) naming a candidate that is no row.
+/// \pre fewer than 2^32 - 1 rows.
 MadeCandidates makeCandidates(const std::shared_ptr<const Context> &context,
                               const BuildKernels &kernels, CandidateMemory &memory,
                               const CandidateCall &call);
 
-/// Whether a scan reads rows where they are.
-bool areReadInPlace(const MatrixView &rows);
 /// Bytes that a query takes in such a store.
-int64_t bytesOfCandidatesThere(const MatrixView &rows, int64_t columns);
+int64_t bytesOfCandidatesThere(const CandidateCall &call);
 
 } // namespace annudf::runtime::cuda
 

@@ -49,11 +49,12 @@ public:
     return copy;
   }
 
-  /// Keys of a copy, and of its rows in half precision (HalfRows.h), without and with their
-  /// squares.
+  /// Keys of a copy, of its rows in half precision (HalfRows.h), without and with their squares,
+  /// and of where its ids are.
   static std::string keyOf(int device) { return "cuda " + std::to_string(device); }
   static std::string halfKeyOf(int device) { return keyOf(device) + " half"; }
   static std::string squaresKeyOf(int device) { return keyOf(device) + " squares"; }
+  static std::string slotsKeyOf(int device) { return keyOf(device) + " slots"; }
 
 private:
   void remember(std::weak_ptr<IndexAttachments> attachments) {
@@ -72,7 +73,8 @@ private:
     }
     for (const auto &holder : holders)
       if (const auto attachments = holder.lock())
-        for (const std::string &key : {squaresKeyOf(device), halfKeyOf(device), keyOf(device)})
+        for (const std::string &key :
+             {squaresKeyOf(device), halfKeyOf(device), slotsKeyOf(device), keyOf(device)})
           attachments->drop(key);
   }
 

@@ -104,9 +104,9 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
 }
 
 DeviceIndex::DeviceIndex(const CandidateShape &shape,
-                         std::vector<std::shared_ptr<const Buffer>> memory)
+                         std::vector<std::shared_ptr<const void>> memory)
     : memory_(std::move(memory)) {
-  args_.rows = shape.rows, args_.ids = shape.ids;
+  args_.rows = shape.rows, args_.ids = shape.ids, args_.numbers = shape.numbers;
   args_.listGroup = shape.listGroup, args_.listSize = shape.listSize;
   args_.nLists = shape.lists, args_.chunks = shape.chunks, args_.dims = shape.dims;
   args_.centerStride = centerStride(shape.dims), args_.layout = shape.layout;

@@ -39,14 +39,14 @@ struct IndexBytes {
   uint64_t fill;
 };
 
-/// Candidates of callers: a list for each query, whose rows are not in groups (Candidates.cuh).
+/// Candidates of callers: a list for each query, whose rows are elsewhere (Candidates.cuh).
 struct CandidateShape {
   uint32_t lists;
   uint64_t groups; ///< A list's.
   uint32_t dims, chunks;
-  uint64_t rows;                     ///< Where they are.
-  uint32_t layout;                   ///< ANNUDF_ROWS_BY_ID or ANNUDF_ROWS_BY_SLOT.
-  uint64_t ids, listGroup, listSize; ///< As of annudf_device_index.
+  uint64_t rows;                              ///< Where they are.
+  uint32_t layout;                            ///< ANNUDF_ROWS_*, but not in groups of these lists.
+  uint64_t ids, numbers, listGroup, listSize; ///< As of annudf_device_index.
 };
 
 /// Owned by the index, as an attachment.
@@ -64,7 +64,7 @@ public:
               const Module &search, PinnedPieces &pieces, const Progress &progress);
 
   /// \param memory  what the shape's addresses are in.
-  DeviceIndex(const CandidateShape &shape, std::vector<std::shared_ptr<const Buffer>> memory);
+  DeviceIndex(const CandidateShape &shape, std::vector<std::shared_ptr<const void>> memory);
 
   /// Others in their place, before anybody searches; as the shape's of the constructor.
   void setCenters(const std::vector<float> &centers, CUstream stream);
@@ -87,7 +87,7 @@ private:
 
   annudf_device_index args_ = {};
   std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_, fill_;
-  std::vector<std::shared_ptr<const Buffer>> memory_; ///< What lists of candidates are in.
+  std::vector<std::shared_ptr<const void>> memory_; ///< What lists of candidates are in.
   std::vector<uint64_t> largest_; ///< Prefix sums of groups, largest list first.
   double uploadMs_ = 0;
 };

@@ -171,6 +171,15 @@ public:
                       const SearchParams &params, int64_t *ids, float *distances,
                       SearchStats *stats = nullptr) = 0;
 
+  /// As runtime::refineOwn, with candidates and queries in memory of the host or of the device
+  /// each, else as refine(). Rows are read in the device's copy of the index, which is made where
+  /// there is none and which an enqueued search holds.
+  virtual void refineOwn(const RowStore &index, const CandidateRows &candidates,
+                         const RowsPlace &candidatesAt, const MetricView &metric,
+                         const BoundCaptures &captures, const MatrixView &queries,
+                         const RowsPlace &queriesAt, int64_t k, const SearchParams &params,
+                         int64_t *ids, float *distances, SearchStats *stats = nullptr) = 0;
+
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.
   /// For callers without a CUDA library of their own; `stream` as above. The memory may be

@@ -45,12 +45,20 @@ public:
 
   const BoundCaptures &get() const { return own_ ? *own_ : given_; }
   /// Whether columns are in slot order, so that hooks get a row's slot as its number: rows of a
-  /// list are adjacent, each list begins a group, and lists follow each other.
+  /// list are adjacent, each list begins a group, and lists follow each other. With candidates of
+  /// an index it is their slot there.
   bool bySlot() const { return bySlot_; }
-  /// The first slot of each list, and their number; empty unless bySlot().
+  /// Whether that slot is another than the place in the store's lists.
+  bool bySlotOfSource() const { return bySlot_ && store_.source(); }
+  /// RowStore::slotsInSource().
+  const int64_t *slotsInSource(uint32_t list) const { return store_.slotsInSource(list); }
+  /// The first slot of each list that has columns, and their number; empty unless bySlot().
   std::vector<int64_t> firstSlots() const;
 
 private:
+  /// What has the columns.
+  const RowStore &source() const { return store_.source() ? *store_.source() : store_; }
+
   const RowStore &store_;
   const BoundCaptures &given_;
   std::optional<BoundCaptures> own_;

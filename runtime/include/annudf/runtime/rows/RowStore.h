@@ -93,6 +93,7 @@ public:
                                                 const Progress &progress) const = 0;
   /// Which row has the id; -1: none.
   virtual int64_t numberOf(int64_t id) const = 0;
+  virtual int64_t idOf(int64_t number) const = 0;
 
 protected:
   explicit RowsInPlace(const MatrixView &rows) : rows_(rows) {}
@@ -130,9 +131,14 @@ public:
   const List &list(uint32_t i) const { return lists()[i]; }
   /// What hooks get as the number of a list.
   int32_t listNumber(uint32_t i) const { return holdsCandidates_ ? 0 : static_cast<int32_t>(i); }
-  /// Whether each list is one query's rows of a data set: to hooks all rows are one list, and ids
-  /// are numbers of the data set's rows.
+  /// Whether each list is one query's rows of a data set or an index: to hooks all rows are one
+  /// list, and ids are numbers of the data set's rows, or those of the index.
   bool holdsCandidates() const { return holdsCandidates_; }
+  /// The index whose rows those candidates are, which outlives this; null: they are of a data set.
+  const RowStore *source() const { return source_; }
+  /// The slots of a list's rows in the source (SlotsOfIds.h), in whole groups; null where nobody on
+  /// the host needs them.
+  virtual const int64_t *slotsInSource(uint32_t) const { return nullptr; }
   /// list(i).size, wherever the list is.
   int64_t listSize(uint32_t i) const {
     return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
@@ -184,6 +190,7 @@ protected:
   int64_t largestId_ = -1;
   bool missing_ = false;
   bool holdsCandidates_ = false;
+  const RowStore *source_ = nullptr;
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
   std::vector<Column> columns_;
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
