@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +19,14 @@ from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import entries_by_row
-from annudf._support.checks import check_bool
+from annudf._support.checks import check_bool, renamed
 from annudf._support.log import logger
 from annudf._support.options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
 from annudf.ivf_flat._ids import LARGEST_INT64, first_above_int64
-from annudf.ivf_flat._index import in_terms_of, rows_of
+from annudf.ivf_flat._index import Index, in_terms_of, rows_of
+from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import check_k, refuse_shared, result_array, run, tell_cost
 from annudf.ivf_flat._stats import stats_of
 
@@ -36,6 +39,62 @@ class _Rows:
     dims: int
     row_extent: int
     n_lists: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Dataset:
+    """The rows that candidates name: an array's by number, or an index's by id."""
+
+    given: View | Index
+
+    @property
+    def array(self) -> View | None:
+        return None if isinstance(self.given, Index) else self.given
+
+    @property
+    def dtype(self) -> str:
+        return self.given.dtype_name if isinstance(self.given, Index) else self.given.dtype
+
+    @property
+    def seen(self) -> Any:
+        """What a metric's captures see."""
+        if isinstance(self.given, Index):
+            return self.given._core
+        return _Rows(ELEMENT_OF_DTYPE[self.given.dtype], self.given.shape[1], self.given.shape[0])
+
+    def queries(self, array: Any, accepted: tuple[str, ...], place: Resources) -> View:
+        with self.terms():
+            return _arrays.input_matrix(
+                array,
+                "queries",
+                accepted=accepted,
+                dims=self.seen.dims,
+                stream=place.stream,
+                packed=self.dtype == "bits",
+            )
+
+    def check_entries(self, metric: Metric) -> None:
+        if isinstance(self.given, Index):
+            check_entries(self.given, metric)
+        else:
+            _check_entries(metric, self.given.shape[0])
+
+    def for_core(self, place: Resources) -> Any:
+        if isinstance(self.given, Index):
+            return self.given._core
+        return _matrix(self.given, _ready(self.given, "dataset", place))
+
+    @contextlib.contextmanager
+    def terms(self) -> Iterator[None]:
+        """Errors of the core as the caller of :func:`refine` knows its arguments."""
+        if not isinstance(self.given, Index):
+            with in_terms_of("dataset"):
+                yield
+            return
+        try:
+            yield
+        except ArgumentError as error:
+            raise renamed(error, {"index": "dataset"}, type(error)) from None
 
 
 def refine(
@@ -59,23 +118,24 @@ def refine(
 
     Parameters
     ----------
-    dataset : array of shape (n_rows, dim)
+    dataset : array of shape (n_rows, dim), ivf_flat.Index or brute_force.Index
         The rows, of an element type that the metric accepts. On the CPU only candidates are read, so that it may be a
         ``numpy.memmap``; they must be finite, unless the metric takes missing values. A device array stays where it is,
         and its coordinates are not checked. If another array is on a device, or `resources` names one, a host array is
-        copied there as a whole.
+        copied there as a whole. Of an index its own rows and columns are read, on a device in its copy there.
     queries : array of shape (n_queries, dim)
         An array of the same dtype, or of another that the metric accepts.
     candidates : array of shape (n_queries, n_candidates)
-        Integers, on a device int64: numbers of rows of `dataset`, or -1 for none. A number that is given twice counts
-        once.
+        Integers, on a device int64: numbers of rows of `dataset`, or ids of an index, or -1 for none. A number that is
+        given twice counts once.
     k : int, optional
         At most `n_candidates`. Default: the columns of `indices` or `distances`.
     indices, distances : array of shape (n_queries, k), optional
         Where the row numbers (int64) and distances (float32) are written, on the device of the queries.
     metric : Metric or str, default "sqeuclidean"
-        A function decorated with :func:`annudf.metric`, or the name of a built-in metric. ``ctx.row`` is the number of
-        the row in `dataset`, ``ctx.query`` that of the query, and ``ctx.list`` is 0.
+        A function decorated with :func:`annudf.metric`, or the name of a built-in metric, whatever an index ranks by.
+        ``ctx.row`` is the number of the row in `dataset`, or its id in an index, ``ctx.query`` the number of the query,
+        and ``ctx.list`` is 0.
     resources : Resources, optional
         Stream, or device for host arrays. Streams of `dataset` and `candidates` on a device are waited for.
     metric_arg : float, default 2.0
@@ -97,7 +157,7 @@ def refine(
     ------
     DtypeError, DeviceError, CaptureError, ArgumentError
         An argument cannot be used, or neither `k` nor an array gives the number of neighbours. A candidate that is no
-        row is named with its query and column.
+        row is named with its query and column, and an id that several rows of an index have is refused.
     CompileError, UnavailableError, NaNDistanceError, KeyboardInterrupt
         As :func:`annudf.ivf_flat.search`.
 
@@ -113,11 +173,13 @@ def refine(
     place = check_resources(resources)
     on_nan = _nan.check_on_nan(on_nan)
     chosen = chosen_metric(*(named := check_metric(metric, metric_arg)))
-    rows = rows_of(dataset, "dataset", place)
-    asked = _queries(queries, chosen.query_dtypes(rows.dtype), rows, place)
+    index = _index_of(dataset)
+    rows = _Dataset(rows_of(dataset, "dataset", place) if index is None else index)
+    asked = rows.queries(queries, chosen.query_dtypes(rows.dtype), place)
     given = _candidates(candidates, asked.shape[0], place)
     count = _count(k, indices, distances, given.shape[1])
-    device = _device(place, dataset=rows, candidates=given, queries=asked)
+    arrays = {"dataset": rows.array, "candidates": given, "queries": asked}
+    device = _device(place, {name: array for name, array in arrays.items() if array is not None})
     on_host = asked.device == CPU
     stream = 0 if on_host else transfer.working_stream(asked, place)
     shape = (asked.shape[0], count)
@@ -127,23 +189,22 @@ def refine(
     if outs:
         refuse_shared(asked, distances_view, indices_view, "indices")
     return_stats = check_bool(return_stats, "return_stats")
-    seen = _Rows(ELEMENT_OF_DTYPE[rows.dtype], rows.shape[1], rows.shape[0])
-    _check_entries(chosen, rows.shape[0])
-    artifact, captures = chosen.prepare(device, cast(Any, seen), asked.shape[0])
+    rows.check_entries(chosen)
+    artifact, captures = chosen.prepare(device, rows.seen, asked.shape[0])
     name = named[0] if isinstance(named[0], str) else chosen.name
     there = indices_view if on_host else None
     if asked.shape[0] == 0 or captures is None:
-        none = stats_of(None, name, seen, 1, there)
+        none = stats_of(None, name, _ONE_LIST, 1, there)
         return (distances, indices, none) if return_stats else (distances, indices)
     counts = return_stats or logger.isEnabledFor(logging.DEBUG)
     waits = on_nan == "raise"
     engine = backends.backend(device)
-    with in_terms_of("dataset"):
+    with rows.terms():
         cost = run(
             lambda on: engine.refine(
                 artifact,
                 captures,
-                _matrix(rows, _ready(rows, "dataset", place)),
+                rows.for_core(place),
                 _matrix(asked, on),
                 (given.address, given.shape[1], _ready(given, "candidates", place)),
                 count,
@@ -153,7 +214,7 @@ def refine(
                 on_host or on_nan != "skip",
                 counts,
             ),
-            (asked, distances_view, indices_view, *(one for one in (rows, given) if one.device != CPU)),
+            (asked, distances_view, indices_view, *(one for one in (rows.array, given) if one and one.device != CPU)),
             device,
             stream,
             place,
@@ -161,16 +222,21 @@ def refine(
         )
     tell_cost(cost, chosen, device)
     told_of = transfer.to_host(asked, "queries", place) if waits and cost.nan_distances else asked
-    _nan.tell(cost, on_nan, chosen, None, told_of, earlier=told_of.device != CPU)
+    core = rows.seen if rows.array is None else None
+    _nan.tell(cost, on_nan, chosen, core, told_of, earlier=told_of.device != CPU)
     if not return_stats:
         return distances, indices
-    return distances, indices, stats_of(cost, name, seen, 1, there, on_host or waits)
+    return distances, indices, stats_of(cost, name, _ONE_LIST, 1, there, on_host or waits)
 
 
-def _queries(array: Any, accepted: tuple[str, ...], rows: View, place: Resources) -> View:
-    dims, packed = rows.shape[1], rows.dtype == "bits"
-    with in_terms_of("dataset"):
-        return _arrays.input_matrix(array, "queries", accepted=accepted, dims=dims, stream=place.stream, packed=packed)
+_ONE_LIST = _Rows("", 0, 0)
+"""What statistics tell of: all rows are of one list."""
+
+
+def _index_of(dataset: Any) -> Index | None:
+    """The index that it is, or that a brute_force.Index keeps its rows in, which is above this module."""
+    index = dataset if isinstance(dataset, Index) else getattr(dataset, "_index", None)
+    return index if isinstance(index, Index) else None
 
 
 def _matrix(array: View, stream: int | None) -> tuple[int, int, int, str, int | None]:
@@ -182,7 +248,7 @@ def _ready(array: View, name: str, place: Resources) -> int | None:
     return None if array.device == CPU else transfer.ready_stream(array, name, place)
 
 
-def _device(place: Resources, **arrays: View) -> _arrays.Device:
+def _device(place: Resources, arrays: dict[str, View]) -> _arrays.Device:
     """Where it runs: on the device of the arrays that are on one, else where host arrays do."""
     there = {name: array.device for name, array in arrays.items() if array.device != CPU}
     if not there:

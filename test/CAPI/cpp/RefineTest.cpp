@@ -79,6 +79,33 @@ TEST_F(CppRefine, FiltersSeeOneListAndTheirQuery) {
   EXPECT_DOUBLE_EQ(stats.passing_share, double(pass) / 10000);
 }
 
+/// By rows of an index, whose ids are not their numbers.
+TEST_F(CppRefine, RowsOfAnIndex) {
+  std::vector<std::int64_t> ids(100);
+  for (std::size_t i = 0; i < 100; ++i)
+    ids[i] = (std::int64_t(99 - i) << 40) + 3;
+  const auto exact = brute_force::build({.metric = metric}, rows, ids);
+  auto lists = annudf::ivf_flat::build({.n_lists = 4, .add_data_on_build = false}, rows);
+  annudf::ivf_flat::extend(lists, rows, ids);
+  std::vector<std::int64_t> all(10000);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = ids[i * 7 % 100];
+  const annudf::matrix_view<const std::int64_t> candidates(all, 100);
+  const auto expected = brute_force::search(exact, rows, 7);
+  annudf::search_stats stats;
+  for (const auto &found :
+       {annudf::refine(exact, rows, candidates, 7, {.metric = metric}),
+        annudf::refine(lists, rows, candidates, 7, {.metric = metric, .stats = &stats})}) {
+    EXPECT_EQ(found.neighbors, expected.neighbors);
+    EXPECT_EQ(found.distances, expected.distances);
+  }
+  EXPECT_EQ(stats.scored, 10000);
+  all[205] = 4;
+  EXPECT_EQ(error_of([&] { (void)annudf::refine(lists, rows, candidates, 2); }),
+            "2 candidates[2, 5] is 4, which is no id of the index; give ids of its rows, or -1 for "
+            "none");
+}
+
 TEST_F(CppRefine, Refuses) {
   const std::vector<std::int64_t> some(300, 100);
   const annudf::matrix_view<const std::int64_t> three(some, 3);

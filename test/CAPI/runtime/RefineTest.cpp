@@ -86,6 +86,56 @@ TEST_F(CApiRefine, CandidatesOfAnIndexAndAFilter) {
   }
 }
 
+/// Of an index they are ids, and columns are its own.
+TEST_F(CApiRefine, RowsOfAnIndex) {
+  constexpr int64_t k = 5, columns = 30;
+  std::vector<int64_t> ids(1003);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = int64_t(i) * 9 % 1003 + (int64_t(1) << 40);
+  OwnedIndex exact, lists;
+  ASSERT_EQ(outcome(annudf_brute_force_build(nullptr, &rows, IdsOf(ids), nullptr, &exact, nullptr)),
+            "ok");
+  annudf_ivf_flat_build_options options = {};
+  options.size = sizeof options, options.train_only = 1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, 9, &options, &lists, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, lists, &rows, IdsOf(ids), nullptr)), "ok");
+  Found first = foundFor(queries, columns), found = foundFor(queries, k), same = found;
+  ASSERT_EQ(
+      outcome(annudf_ivf_flat_search(backend, exact, artifact, captures, &asked, columns, 1,
+                                     nullptr, first.ids.data(), first.distances.data(), nullptr)),
+      "ok");
+  const annudf_candidates given = candidatesOf(first.ids);
+  const auto refine = [&](const annudf_ivf_flat_index *of, Found &to,
+                          annudf_ivf_flat_search_stats *stats = nullptr) {
+    return outcome(annudf_ivf_flat_refine(backend, of, artifact, captures, &asked, &given, k,
+                                          nullptr, to.ids.data(), to.distances.data(), stats));
+  };
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(refine(exact, found), "ok");
+  ASSERT_EQ(refine(lists, same, &stats), "ok");
+  EXPECT_EQ(found, same);
+  EXPECT_EQ(stats.scored, 45 * columns);
+  for (int64_t q = 0; q < queries.rows; ++q)
+    for (int64_t i = 0; i < k; ++i) {
+      ASSERT_EQ(found.ids[size_t(q * k + i)], first.ids[size_t(q * columns + i)]);
+      ASSERT_EQ(found.distances[size_t(q * k + i)], first.distances[size_t(q * columns + i)]);
+    }
+  EXPECT_EQ(refine(nullptr, found), "usage: annudf_ivf_flat_refine: index is NULL");
+  first.ids[31] = 7;
+  EXPECT_EQ(refine(lists, found), "input: candidates[1, 1] is 7, which is no id of the index; give "
+                                  "ids of its rows, or -1 for none");
+  annudf_ivf_flat_extend_options again = {};
+  again.size = sizeof again, again.allow_repeated_ids = 1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, lists, &rows, IdsOf(ids), &again)), "ok");
+  EXPECT_EQ(refine(lists, found),
+            "input: index: several rows have id 1099511627776, so a candidate "
+            "does not name one; give each row its own id");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(nullptr, lists, IdsOf(ids), nullptr, nullptr, nullptr)),
+            "ok");
+  EXPECT_EQ(refine(lists, found), "input: index: there are 0 rows; add some first");
+}
+
 TEST_F(CApiRefine, Refuses) {
   Found found = foundFor(queries, 3);
   std::vector<int64_t> ids(45 * 3, 1);
