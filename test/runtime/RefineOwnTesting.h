@@ -33,7 +33,7 @@ struct IndexMaker {
 struct OwnIndex {
   std::string name;
   runtime::Index index;
-  std::vector<int64_t> ids; ///< Of its rows, in any order.
+  std::vector<int64_t> ids; ///< Its rows have these, in any order.
 };
 
 inline std::vector<int64_t> idsFrom(int64_t first, int64_t count, int64_t step = 1) {

@@ -122,7 +122,7 @@ def refine(
         The rows, of an element type that the metric accepts. On the CPU only candidates are read, so that it may be a
         ``numpy.memmap``; they must be finite, unless the metric takes missing values. A device array stays where it is,
         and its coordinates are not checked. If another array is on a device, or `resources` names one, a host array is
-        copied there as a whole. Of an index its own rows and columns are read, on a device in its copy there.
+        copied there as a whole. An index gives its own rows and columns, on a device those of its copy there.
     queries : array of shape (n_queries, dim)
         An array of the same dtype, or of another that the metric accepts.
     candidates : array of shape (n_queries, n_candidates)

@@ -86,7 +86,7 @@ TEST_F(CApiRefine, CandidatesOfAnIndexAndAFilter) {
   }
 }
 
-/// Of an index they are ids, and columns are its own.
+/// Candidates are ids of an index.
 TEST_F(CApiRefine, RowsOfAnIndex) {
   constexpr int64_t k = 5, columns = 30;
   std::vector<int64_t> ids(1003);

@@ -37,8 +37,6 @@ inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, v
 #undef asm
 #undef volatile
 
-
-
 namespace {
 
 uint4 tileWords[1 << 14];

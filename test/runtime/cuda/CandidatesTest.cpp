@@ -87,7 +87,7 @@ Lists made(const Matrix &base, const std::vector<int64_t> &candidates, bool onDe
   return lists;
 }
 
-/// Of rows of an index on the host: ids and slots there.
+/// What is made of candidates of an index: ids, and slots there.
 struct OwnLists {
   std::vector<int64_t> ids;
   std::vector<uint32_t> numbers, starts, sizes;

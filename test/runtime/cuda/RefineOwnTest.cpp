@@ -25,14 +25,13 @@ namespace {
 constexpr int64_t kRows = 600;
 
 IndexMaker onHost() {
-  return {[](const IndexParams &params, const MatrixView &rows) {
-            return Index::build(params, rows);
-          },
-          [](const MatrixView &rows, const RowIds &ids) {
-            return Index::ofOneList(rows, false, 2, ids);
-          },
-          [](Index &index, const MatrixView &rows, const NewIds &ids) { index.extend(rows, ids); },
-          [](Index &index, std::span<const int64_t> ids) { index.remove(ids); }};
+  return {
+      [](const IndexParams &params, const MatrixView &rows) { return Index::build(params, rows); },
+      [](const MatrixView &rows, const RowIds &ids) {
+        return Index::ofOneList(rows, false, 2, ids);
+      },
+      [](Index &index, const MatrixView &rows, const NewIds &ids) { index.extend(rows, ids); },
+      [](Index &index, std::span<const int64_t> ids) { index.remove(ids); }};
 }
 
 /// Lists stay on the device.
@@ -78,13 +77,12 @@ struct Call {
     found.distances.assign(found.ids.size(), -777);
     const auto outIds = put(found.ids.data(), found.ids.size() * 8),
                outDistances = put(found.distances.data(), found.distances.size() * 4);
-    gpu.refineOwn(index, ids, {candidatesThere, nullptr}, metric,
-                  bind(metric, of.dims, ofQueries ? ofQueries : of.rows), of,
-                  {queriesThere, nullptr}, k, params,
-                  queriesThere ? reinterpret_cast<int64_t *>(outIds->address()) : found.ids.data(),
-                  queriesThere ? reinterpret_cast<float *>(outDistances->address())
-                               : found.distances.data(),
-                  stats);
+    gpu.refineOwn(
+        index, ids, {candidatesThere, nullptr}, metric,
+        bind(metric, of.dims, ofQueries ? ofQueries : of.rows), of, {queriesThere, nullptr}, k,
+        params, queriesThere ? reinterpret_cast<int64_t *>(outIds->address()) : found.ids.data(),
+        queriesThere ? reinterpret_cast<float *>(outDistances->address()) : found.distances.data(),
+        stats);
     if (queriesThere) {
       gpu.copy(reinterpret_cast<uint64_t>(found.ids.data()), outIds->address(),
                found.ids.size() * 8, nullptr);
@@ -173,10 +171,10 @@ TEST(CudaRefineOwn, ManyCandidates) {
             {queries.encoded.begin() + q * 12, queries.encoded.begin() + (q + 1) * 12}};
         const std::vector<int64_t> mine(candidates.begin() + q * columns,
                                         candidates.begin() + (q + 1) * columns);
-        const Found all =
-            everyRow(*sharedBackend(), own.index, metric, bind(metric, 3, 1), one);
-        const Found part = {{found.ids.begin() + q * 10, found.ids.begin() + (q + 1) * 10},
-                            {found.distances.begin() + q * 10, found.distances.begin() + (q + 1) * 10}};
+        const Found all = everyRow(*sharedBackend(), own.index, metric, bind(metric, 3, 1), one);
+        const Found part = {
+            {found.ids.begin() + q * 10, found.ids.begin() + (q + 1) * 10},
+            {found.distances.begin() + q * 10, found.distances.begin() + (q + 1) * 10}};
         ASSERT_NO_FATAL_FAILURE(expectOwn(all, mine, 1, 10, ANNUDF_ORDER_MIN, part));
       }
     }
@@ -200,8 +198,8 @@ TEST(CudaRefineOwn, FiltersColumnsAndParts) {
       params.predicate = tenantPredicate(filter, own.index, mine);
       if (own.index.rowExtent() < 10000)
         params.filter = filterOf(own.index.rowExtent(), [](int64_t id) { return id % 3 != 0; });
-      const Found all = everyRow(*sharedBackend(), own.index, metric, bind(metric, 9, 50), queries,
-                                 params);
+      const Found all =
+          everyRow(*sharedBackend(), own.index, metric, bind(metric, 9, 50), queries, params);
       const auto candidates = someOf(own.ids, 50, 60);
       for (const bool there : {false, true}) {
         const Found found =

@@ -302,21 +302,28 @@ TEST_F(CudaSanitized, WithinARadius) {
   checkRadii(search, EveryNeighbour(search));
 }
 
-/// Rows of whole chunks are read where they are, others from copies; many columns are sorted by the
-/// host.
+/// Rows of whole chunks are read where they are, and so are those of an index, others from copies;
+/// many columns are sorted by the host.
 TEST_F(CudaSanitized, Candidates) {
   const Metric metric = metricFor("tiles");
-  for (const int32_t dims : {8, 36, 37}) {
+  for (const auto &[dims, isIndex] : {std::pair(8, false), {36, false}, {37, false}, {36, true}}) {
     const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, dims, 13),
                queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 5, dims, 14);
+    const Index index = build(base, 3);
+    const BoundCaptures captures = bind(metric, dims);
     for (const int64_t columns : {40, 700, ANNUDF_BUILD_CANDIDATES + 1}) {
       std::vector<int64_t> candidates(size_t(5 * columns));
       for (size_t i = 0; i < candidates.size(); ++i)
         candidates[i] = int64_t(i * 7 % 301) - 1;
       std::vector<int64_t> ids(50);
       std::vector<float> distances(50);
-      backend->refine(view(base), {}, {candidates.data(), 5, columns}, {}, metric,
-                      bind(metric, dims), view(queries), {}, 10, {}, ids.data(), distances.data());
+      const CandidateRows given = {candidates.data(), 5, columns};
+      if (isIndex)
+        backend->refineOwn(index, given, {}, metric, captures, view(queries), {}, 10, {},
+                           ids.data(), distances.data());
+      else
+        backend->refine(view(base), {}, given, {}, metric, captures, view(queries), {}, 10, {},
+                        ids.data(), distances.data());
       for (int64_t q = 0; q < 5; ++q) {
         std::set<int64_t> own(candidates.begin() + q * columns,
                               candidates.begin() + (q + 1) * columns);
