@@ -10,9 +10,10 @@
 //
 //   annudf_refine_bench --metric l2.annudf --rows 1000000 --dims 128 --batch 10000 --candidates 200
 //
-// On a GPU all arrays are on the device and a call is waited for. "read_gb_per_s" counts the bytes
-// of the candidates' rows, each once; "copy_gb_per_s" the bytes that a copy of as many reads and
-// writes, and "share" is the first over the second.
+// With --lists the rows are those of an index of as many. On a GPU all arrays are on the device and
+// a call is waited for. "read_gb_per_s" counts the bytes of the candidates' rows, each once;
+// "copy_gb_per_s" the bytes that a copy of as many reads and writes, and "share" is the first over
+// the second.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,7 @@ struct Options : VectorOptions {
   Options() : VectorOptions({100, 1000, 10000}, 21) {}
   std::string device = "cuda";
   int64_t columns = 200;
+  uint32_t lists = 0; ///< 0: the rows are a data set.
 };
 
 double medianOf(int repeats, const std::function<void()> &call) {
@@ -69,13 +71,23 @@ public:
   void onHost() {
     const auto backend = makeCpuBackend();
     head(*backend);
+    Index index;
+    if (load_.lists == 1)
+      index = Index::ofOneList(base_.view(), false);
+    else if (load_.lists > 1)
+      index = Index::build(ofLists(), base_.view());
     for (const int64_t batch : load_.batches) {
       MatrixView queries = queries_.view();
       queries.rows = batch;
       SearchStats stats;
       const double ms = medianOf(load_.repeats, [&] {
-        refine(*backend, base_.view(), {candidates_.data(), batch, load_.columns}, metric_,
-               captures(batch), queries, load_.k, {}, ids_.data(), distances_.data(), &stats);
+        const CandidateRows given = {candidates_.data(), batch, load_.columns};
+        if (load_.lists > 0)
+          refineOwn(*backend, index, given, metric_, captures(batch), queries, load_.k, {},
+                    ids_.data(), distances_.data(), &stats);
+        else
+          refine(*backend, base_.view(), given, metric_, captures(batch), queries, load_.k, {},
+                 ids_.data(), distances_.data(), &stats);
       });
       tell(batch, ms, stats.family, 0);
     }
@@ -95,6 +107,11 @@ public:
                given = put(candidates_.data(), candidates_.size() * sizeof(int64_t)),
                ids = backend->allocate(ids_.size() * sizeof(int64_t), nullptr),
                distances = backend->allocate(distances_.size() * sizeof(float), nullptr);
+    Index index;
+    if (load_.lists == 1)
+      index = backend->storeRows(base_.view(), {}, {});
+    else if (load_.lists > 1)
+      index = backend->buildFromHost(ofLists(), base_.view());
     const uint64_t most = std::min<uint64_t>(rows->size(), uint64_t(1) << 30);
     const auto copied = backend->allocate(most, nullptr);
     const double copyMs = medianOf(load_.repeats, [&] {
@@ -108,11 +125,17 @@ public:
       const RowsPlace there = {true, nullptr};
       SearchStats stats;
       const double ms = medianOf(load_.repeats, [&] {
-        backend->refine(from, there,
-                        {reinterpret_cast<const int64_t *>(given->address()), batch, load_.columns},
-                        there, metric_, captures(batch), queries, there, load_.k,
-                        {.waitForLinks = true}, reinterpret_cast<int64_t *>(ids->address()),
-                        reinterpret_cast<float *>(distances->address()), &stats);
+        const CandidateRows ofQueries = {reinterpret_cast<const int64_t *>(given->address()), batch,
+                                         load_.columns};
+        const SearchParams params = {.waitForLinks = true};
+        auto *const toIds = reinterpret_cast<int64_t *>(ids->address());
+        auto *const toDistances = reinterpret_cast<float *>(distances->address());
+        if (load_.lists > 0)
+          backend->refineOwn(index, ofQueries, there, metric_, captures(batch), queries, there,
+                             load_.k, params, toIds, toDistances, &stats);
+        else
+          backend->refine(from, there, ofQueries, there, metric_, captures(batch), queries, there,
+                          load_.k, params, toIds, toDistances, &stats);
         backend->synchronize(nullptr);
       });
       tell(batch, ms, stats.family, 2 * double(most) / copyMs * 1e-6);
@@ -120,14 +143,19 @@ public:
   }
 
 private:
+  IndexParams ofLists() const {
+    IndexParams params;
+    params.nLists = load_.lists, params.kmeansIterations = 4;
+    return params;
+  }
   BoundCaptures captures(int64_t batch) const {
     return BoundCaptures::bind(metric_.artifact.manifest, {load_.dims, load_.rows, batch}, {});
   }
   void head(const Backend &backend) const {
     std::printf("{\"what\":\"refine\",\"device\":\"%s\",\"metric\":\"%s\",\"dtype\":\"%s\","
-                "\"rows\":%lld,\"dims\":%d,\"k\":%lld,\"candidates\":%lld}\n",
+                "\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"k\":%lld,\"candidates\":%lld}\n",
                 backend.describe().c_str(), metric_.artifact.manifest.name.c_str(),
-                load_.dtype.c_str(), static_cast<long long>(load_.rows), load_.dims,
+                load_.dtype.c_str(), static_cast<long long>(load_.rows), load_.dims, load_.lists,
                 static_cast<long long>(load_.k), static_cast<long long>(load_.columns));
   }
   void tell(int64_t batch, double ms, const std::string &family, double copied) const {
@@ -157,6 +185,7 @@ int main(int argc, char **argv) {
   load.addTo(app, "Calls of a batch");
   app.add_option("--device", load.device)->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--candidates", load.columns, "Of each query")->check(CLI::PositiveNumber);
+  app.add_option("--lists", load.lists, "Of an index that has the rows; 0: a data set has them");
   CLI11_PARSE(app, argc, argv);
   return bench::run("annudf_refine_bench", load, [&](annudf_element element) {
     Bench bench(load, element);
