@@ -50,6 +50,25 @@ def test_arrays_in_several_places(library):
             np.testing.assert_array_equal(library.get(one) if places[1] else one, other)
 
 
+def test_rows_of_an_index(library):
+    data, queries = vectors(ROWS, 24, "float32", 1), vectors(50, 24, "float32", 2)
+    ids = np.random.default_rng(3).permutation(ROWS) * 2**33
+    numbers = candidates_of(50, 60)
+    candidates = np.where(numbers < 0, -1, ids[numbers])
+    for index in (brute_force.build(data, ids=ids), brute_force.build(library.put(data), ids=ids)):
+        expected = refine(index, queries, candidates, 10, resources=Resources(device="cuda"))
+        for places in ((False, True), (True, False), (True, True)):
+            given = [
+                library.put(one) if there else one for one, there in zip((queries, candidates), places, strict=True)
+            ]
+            found = refine(index, *given, 10, resources=Resources(device="cuda"))
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(library.get(one) if places[0] else one, other)
+    candidates[3, 1] = 7
+    wanted = "candidates[3, 1] is 7, which is no id of the index; give ids of its rows, or -1 for none", "candidates"
+    assert fault(ArgumentError, index, library.put(queries), library.put(candidates), 2) == wanted
+
+
 def test_a_stream_of_the_callers(library):
     if isinstance(library, Plain):
         pytest.skip("device_ndarray enqueues no work of its own")
