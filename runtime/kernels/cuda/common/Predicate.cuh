@@ -18,6 +18,8 @@
 
 #include <cstdint>
 
+extern __shared__ uint32_t wordsOfBlock[]; // ANNUDF_PREDICATE_SHARED_BYTES
+
 namespace {
 
 /// The rows of a list's group that the queries of up to 32 pairs may find: this lane's word.
@@ -66,8 +68,8 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
   else
     return;
   constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
-  // Words of a query's groups are written side by side.
-  __shared__ uint32_t staged[kWarps][33];
+  // Words of a query's groups are written side by side. A word more a warp spares bank conflicts.
+  constexpr uint32_t kRow = ANNUDF_PREDICATE_SHARED_BYTES / kWarps / sizeof(uint32_t);
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   const uint32_t size = numbers(args.index.listSize)[tile.x];
   const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);
@@ -93,14 +95,15 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
     for (uint32_t first = 0; first < tile.z; first += 32) {
       const uint32_t count = min(tile.z - first, 32u);
       const uint32_t query = pairOf(first + min(lane, count - 1)) / work.nProbes;
-      staged[warp][lane] = wordOfLane(args, list, exists, row, query, count, keep);
+      wordsOfBlock[warp * kRow + lane] = wordOfLane(args, list, exists, row, query, count, keep);
       __syncthreads();
       const uint32_t mine = threadIdx.x / kWarps, group = threadIdx.x % kWarps;
       if (mine < count && g + group < groups) {
         const uint32_t pair = pairOf(first + mine);
         reinterpret_cast<uint32_t *>(
             args.words)[static_cast<uint64_t>(pair / work.nProbes) * work.stride +
-                        numbers(work.probeGroup)[pair] + g + group] = staged[group][mine];
+                        numbers(work.probeGroup)[pair] + g + group] =
+            wordsOfBlock[group * kRow + mine];
       }
       __syncthreads();
     }

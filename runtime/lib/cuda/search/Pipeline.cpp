@@ -266,7 +266,7 @@ void Pipeline::enqueuePredicate(const annudf_scan_args &args, const BatchShape &
     else
       filter.bits = step.bits->device(), filter.bitsOfQuery = step.bitsOfQuery;
     to.next(step.code ? step.code->function : kernels.filterBits, {items, cut}, ANNUDF_SCAN_THREADS,
-            0, filter);
+            ANNUDF_PREDICATE_SHARED_BYTES, filter);
   }
 }
 
