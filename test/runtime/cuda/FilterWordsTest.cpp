@@ -11,10 +11,16 @@
 #include "CudaMetrics.h"
 #include "cuda/link/Linker.h"
 #include "kernels/cuda/scan/TilePassing.cuh"
-#include "kernels/cuda/search/FilterBits.cuh"
 #include "gtest/gtest.h"
 
 #include <random>
+
+// Shared memory of a size that a launch chooses.
+#undef __shared__
+#define __shared__
+#include "kernels/cuda/search/FilterBits.cuh"
+
+uint32_t wordsOfBlock[ANNUDF_PREDICATE_SHARED_BYTES / sizeof(uint32_t)];
 
 using namespace annudf;
 using namespace annudf::test;

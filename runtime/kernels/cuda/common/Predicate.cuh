@@ -22,6 +22,22 @@ extern __shared__ uint32_t wordsOfBlock[]; // ANNUDF_PREDICATE_SHARED_BYTES
 
 namespace {
 
+constexpr uint32_t kQueriesAtOnce = 8; ///< Code loads what it reads of a row once for all of these.
+
+/// One of as many words, by selects alone.
+__device__ __forceinline__ uint32_t pick(const uint32_t (&words)[kQueriesAtOnce], uint32_t which) {
+  uint32_t left[kQueriesAtOnce];
+#pragma unroll
+  for (uint32_t i = 0; i < kQueriesAtOnce; ++i)
+    left[i] = words[i];
+#pragma unroll
+  for (uint32_t step = 1; step < kQueriesAtOnce; step *= 2)
+#pragma unroll
+    for (uint32_t i = 0; i < kQueriesAtOnce; i += 2 * step)
+      left[i] = (which & step) != 0 ? left[i + step] : left[i];
+  return left[0];
+}
+
 /// The rows of a list's group that the queries of up to 32 pairs may find: this lane's word.
 /// \param query  the lane's, in the batch; of lanes from `count` on any.
 /// \param keep   of a row's number, a query's number in the caller's batch and a list.
@@ -29,29 +45,27 @@ template <class Keep>
 __device__ __forceinline__ uint32_t wordOfLane(const annudf_predicate_args &args, uint32_t list,
                                                bool exists, int64_t row, uint32_t query,
                                                uint32_t count, Keep keep) {
-  // Code loads what it reads of a row once for all of these.
-  constexpr uint32_t kAtOnce = 8;
   const uint32_t lane = threadIdx.x & 31;
+  const int number = args.base + static_cast<int>(query);
   uint32_t mine = 0;
 #pragma unroll 1
-  for (uint32_t first = 0; first < count; first += kAtOnce) {
-    int queries[kAtOnce];
-    bool kept[kAtOnce];
+  for (uint32_t first = 0; first < count; first += kQueriesAtOnce) {
+    int queries[kQueriesAtOnce];
+    bool kept[kQueriesAtOnce];
+    uint32_t words[kQueriesAtOnce];
 #pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i) // Past the end the last once more.
-      queries[i] =
-          args.base + static_cast<int>(__shfl_sync(0xFFFFFFFFu, query,
-                                                   static_cast<int>(min(first + i, count - 1))));
+    for (uint32_t i = 0; i < kQueriesAtOnce; ++i)
+      queries[i] = __shfl_sync(0xFFFFFFFFu, number, static_cast<int>(first + i));
 #pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i)
+    for (uint32_t i = 0; i < kQueriesAtOnce; ++i)
       kept[i] = keep(row, queries[i], static_cast<int>(list));
 #pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i) {
-      const uint32_t word = __ballot_sync(0xFFFFFFFFu, exists && kept[i] != (args.negated != 0));
-      mine = lane == first + i ? word : mine;
-    }
+    for (uint32_t i = 0; i < kQueriesAtOnce; ++i)
+      words[i] = __ballot_sync(0xFFFFFFFFu, exists && kept[i]);
+    const uint32_t own = pick(words, lane % kQueriesAtOnce);
+    mine = lane / kQueriesAtOnce == first / kQueriesAtOnce ? own : mine;
   }
-  return mine;
+  return args.negated != 0 ? mine ^ __ballot_sync(0xFFFFFFFFu, exists) : mine;
 }
 
 /// Block (tile, segment), or (pair, segment) where pairs are not sorted; a warp takes a group, and
