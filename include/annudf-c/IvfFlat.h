@@ -190,46 +190,6 @@ ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index);
 
 /*===-- Searching ---------------------------------------------------------===*/
 
-/** The group of each row: the document of a passage, say. Either `of` or `column` is given. */
-typedef struct annudf_groups {
-  size_t size;        /**< sizeof(annudf_groups).                                             */
-  const int64_t *of;  /**< Entry i is the group of the row with id i; in host memory.         */
-  int64_t entries;    /**< Of `of`: more than the index's largest id.                         */
-  const char *column; /**< A column of the index, of integers.                               */
-} annudf_groups;
-
-typedef struct annudf_ivf_flat_search_options {
-  size_t size; /**< sizeof(annudf_ivf_flat_search_options).                             */
-  annudf_progress progress; /**< Between batches of queries; may be NULL.                   */
-  void *progress_user;      /**< Handed to it.                                              */
-  /** Rows that may be found; NULL: all. It has a bit for every id: ANNUDF_USAGE where the index's
-   * largest is past its last. May be destroyed at once after the call. */
-  const annudf_filter *filter;
-  /** Not 0: stages, rows_per_query and evaluated_per_query of the statistics are filled. A search
-   * that would only be enqueued is waited for. */
-  int32_t time_stages;
-  /** The kernels to run, by a name that the statistics' `family` may have; NULL or "": the
-   * quickest, as the backend judges. ANNUDF_USAGE naming those of the backend where it has none of
-   * the name; ANNUDF_INPUT naming the reason where that one cannot run this search: another never
-   * takes its place. Read during the call only. */
-  const char *family;
-  /** Not 0: searches of queries on a device, prepared ones too, count no pairs: their
-   * `scored` and `nan_distances` are 0. For metrics that are NaN on purpose. */
-  int32_t skip_pairs;
-  /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
-  int32_t skip_why;
-  /** Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
-   * again and again, up to so many: n_probes or more. It finds what a search with the number of
-   * lists that it ended with finds. Results on a device are then waited for. For
-   * annudf_ivf_flat_search alone, as min_rows is. */
-  int64_t max_probes;
-  /** Rows that a query must find, though it gives the k best alone; 0: k. With max_probes. */
-  int64_t min_rows;
-  /** If not NULL, each result is the best row of its group. For annudf_ivf_flat_search and
-   * annudf_brute_force_knn. Read during the call only. */
-  const annudf_groups *group_by;
-} annudf_ivf_flat_search_options;
-
 /** How long one stage of a search took, in milliseconds, all of its batches together. */
 typedef struct annudf_ivf_flat_stage {
   char name[16]; /**< "coarse", "select", "sort", "scan", "finish". */
@@ -290,6 +250,60 @@ typedef struct annudf_ivf_flat_search_stats {
   int64_t nan_row;
   int64_t widened; /**< Queries that searched more lists than n_probes; see max_probes. */
 } annudf_ivf_flat_search_stats;
+
+/** A metric that ranks again what the search's own metric finds. */
+typedef struct annudf_second_phase {
+  size_t size; /**< sizeof(annudf_second_phase).                                                */
+  const annudf_artifact *artifact;
+  const annudf_captures *captures; /**< Bound as for a search of the index; NULL: it has none.  */
+  /** The first metric finds k times so many rows for each query, rounded up; 1 or more. */
+  double ratio;
+  /** What the second phase cost; may be NULL. The search's own statistics are of the first. */
+  annudf_ivf_flat_search_stats *stats;
+} annudf_second_phase;
+
+/** The group of each row: the document of a passage, say. Either `of` or `column` is given. */
+typedef struct annudf_groups {
+  size_t size;        /**< sizeof(annudf_groups).                                             */
+  const int64_t *of;  /**< Entry i is the group of the row with id i; in host memory.         */
+  int64_t entries;    /**< Of `of`: more than the index's largest id.                         */
+  const char *column; /**< A column of the index, of integers.                               */
+} annudf_groups;
+
+typedef struct annudf_ivf_flat_search_options {
+  size_t size; /**< sizeof(annudf_ivf_flat_search_options).                             */
+  annudf_progress progress; /**< Between batches of queries; may be NULL.                   */
+  void *progress_user;      /**< Handed to it.                                              */
+  /** Rows that may be found; NULL: all. It has a bit for every id: ANNUDF_USAGE where the index's
+   * largest is past its last. May be destroyed at once after the call. */
+  const annudf_filter *filter;
+  /** Not 0: stages, rows_per_query and evaluated_per_query of the statistics are filled. A search
+   * that would only be enqueued is waited for. */
+  int32_t time_stages;
+  /** The kernels to run, by a name that the statistics' `family` may have; NULL or "": the
+   * quickest, as the backend judges. ANNUDF_USAGE naming those of the backend where it has none of
+   * the name; ANNUDF_INPUT naming the reason where that one cannot run this search: another never
+   * takes its place. Read during the call only. */
+  const char *family;
+  /** Not 0: searches of queries on a device, prepared ones too, count no pairs: their
+   * `scored` and `nan_distances` are 0. For metrics that are NaN on purpose. */
+  int32_t skip_pairs;
+  /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
+  int32_t skip_why;
+  /** Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
+   * again and again, up to so many: n_probes or more. It finds what a search with the number of
+   * lists that it ended with finds. Results on a device are then waited for. For
+   * annudf_ivf_flat_search alone, as min_rows is. */
+  int64_t max_probes;
+  /** Rows that a query must find, though it gives the k best alone; 0: k. With max_probes. */
+  int64_t min_rows;
+  /** If not NULL, each result is the best row of its group. For annudf_ivf_flat_search and
+   * annudf_brute_force_knn. Read during the call only. */
+  const annudf_groups *group_by;
+  /** If not NULL, results are the k best by this metric of the rows that the search's own metric
+   * finds, as by annudf_ivf_flat_refine. For annudf_ivf_flat_search. Read during the call only. */
+  const annudf_second_phase *refine;
+} annudf_ivf_flat_search_options;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
  * Where fewer than k rows were scanned, or pass the filter, the rest has id -1 and the worst

@@ -55,6 +55,8 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     call.refuseNull(distances, "distances");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats,
                         Arguments::Goals::Taken);
+    if (optionsOf(options).refine)
+      call.refuse("options.refine is set; refine by annudf_refine, or search an index of the rows");
     Goal goal(call, options, 0);
     arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
@@ -76,8 +78,8 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
                             {artifact->value, artifact->digest, of.origin}, bound, of.queries, of.k,
                             of.params, toIds, toDistances, costs);
     };
-    goal.search(*backend, arguments, *artifact, {rows.view.rows, 1}, search, ids, distances,
-                wanted(stats, cost));
+    goal.search(*backend, arguments, {rows.view.rows, 1, artifact->value.manifest.order}, search,
+                ids, distances, wanted(stats, cost));
     give(stats, cost);
   });
 }

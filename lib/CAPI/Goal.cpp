@@ -88,9 +88,9 @@ void Goal::chooseFrom(const Call &call, int64_t rows) {
   runtime::checkGroups(*goal_.groups, rows);
 }
 
-void Goal::search(annudf_backend &backend, const Arguments &arguments,
-                  const annudf_artifact &artifact, const Searched &of, const Search &search,
-                  int64_t *ids, float *distances, runtime::SearchStats *stats) const {
+void Goal::search(annudf_backend &backend, const Arguments &arguments, const Searched &of,
+                  const Search &search, int64_t *ids, float *distances,
+                  runtime::SearchStats *stats) const {
   if (!goal_.isSet())
     return search(arguments, ids, distances, stats);
   const bool there = arguments.at.onDevice;
@@ -115,10 +115,10 @@ void Goal::search(annudf_backend &backend, const Arguments &arguments,
     else
       search(some, toIds, toDistances, cost);
   };
-  runtime::searchToGoal({queries.rows, of.rows, of.lists, artifact.value.manifest.order,
-                         runtime::queriesOfACall(*backend.value)},
-                        arguments.k, arguments.params, goal_, part, there ? foundIds.data() : ids,
-                        there ? foundDistances.data() : distances, stats);
+  runtime::searchToGoal(
+      {queries.rows, of.rows, of.lists, of.order, runtime::queriesOfACall(*backend.value)},
+      arguments.k, arguments.params, goal_, part, there ? foundIds.data() : ids,
+      there ? foundDistances.data() : distances, stats);
   if (!device)
     return;
   device->write(foundIds, ids), device->write(foundDistances, distances);

@@ -37,11 +37,12 @@ public:
   struct Searched {
     int64_t rows;
     uint32_t lists;
+    annudf_order order; ///< Of the results.
   };
   /// Searches until each query has reached the goal, and then waits for results on a device; once
   /// if there is none.
-  void search(annudf_backend &backend, const Arguments &arguments, const annudf_artifact &artifact,
-              const Searched &of, const Search &search, int64_t *ids, float *distances,
+  void search(annudf_backend &backend, const Arguments &arguments, const Searched &of,
+              const Search &search, int64_t *ids, float *distances,
               runtime::SearchStats *stats) const;
 
 private:

@@ -8,6 +8,7 @@
 
 #include "Goal.h"
 #include "SearchArguments.h"
+#include "SecondPhase.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
 
@@ -26,6 +27,7 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
     Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                         distances, stats);
     Goal goal(call, options, n_probes);
+    SecondPhase second(call, options);
     runtime::SearchStats cost;
     // Held while a search is enqueued: from then on the device's copy of the index is used, which
     // the search keeps alive.
@@ -36,9 +38,11 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
                             runtime::SearchStats *costs) {
       of.search(*backend, index->value, *artifact, captures, toIds, toDistances, costs);
     };
-    goal.search(*backend, arguments, *artifact, {index->value.size(), index->value.nLists()},
-                search, ids, distances, wanted(stats, cost));
+    goal.search(*backend, arguments,
+                {index->value.size(), index->value.nLists(), second.orderOr(*artifact)},
+                second.after(search, *backend, index->value), ids, distances, wanted(stats, cost));
     give(stats, cost);
+    second.finish();
   });
 }
 

@@ -184,6 +184,8 @@ struct Arguments {
       refuse("min_rows");
     if (given.group_by)
       refuse("group_by");
+    if (given.refine)
+      refuse("refine");
   }
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {

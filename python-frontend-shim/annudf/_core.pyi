@@ -468,6 +468,15 @@ class Event:
     def wait(self) -> None:
         """Waits until it is done."""
 
+class SecondPhase:
+    """A metric that ranks what a search finds, for one search at a time."""
+
+    def __init__(self, artifact: Artifact, captures: Captures, ratio: float) -> None: ...
+
+    @property
+    def stats(self) -> SearchStats:
+        """What it cost the last search."""
+
 class Prepared:
     """A search that was checked once."""
 
@@ -524,7 +533,7 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True, goal: tuple[int, int, int, int, str] | None = None) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True, goal: tuple[int, int, int, int, str] | None = None, refine: SecondPhase | None = None) -> SearchStats:
         """
         Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`. A goal is max_probes, min_rows, address and length of the groups of all ids, and the column that has them instead.
         """

@@ -75,6 +75,12 @@ private:
   annudf_groups groups_ = {sizeof groups_, nullptr, 0, nullptr};
 };
 
+/// A metric that ranks what a search finds, and what that cost the last search.
+struct SecondPhase {
+  annudf_second_phase phase = {};
+  annudf_ivf_flat_search_stats stats = emptyStats();
+};
+
 /// The options of a search that Python gives.
 struct Asked {
   const Filter *filter = nullptr;
@@ -83,6 +89,7 @@ struct Asked {
   bool countPairs = true;
   bool tellWhy = true;
   const Goal *goal = nullptr;
+  const annudf_second_phase *refine = nullptr;
   annudf_ivf_flat_search_options options() const {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
@@ -93,6 +100,7 @@ struct Asked {
     options.skip_why = !tellWhy;
     if (goal)
       goal->addTo(options);
+    options.refine = refine;
     return options;
   }
 };
@@ -120,13 +128,16 @@ search(const Backend &self, const Index &index, const Artifact &artifact, const 
        uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
        int64_t nProbes, uintptr_t ids, uintptr_t distances, Stream stream, const Filter *filter,
        const std::string &family, bool timeStages, bool countPairs, bool tellWhy,
-       const std::optional<GoalOfPython> &goal) {
+       const std::optional<GoalOfPython> &goal, SecondPhase *refine) {
   std::optional<Goal> until;
   if (goal)
     until.emplace(*goal);
+  if (refine)
+    refine->phase.stats = &refine->stats;
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
   return runSearch(
-      {filter, family.c_str(), timeStages, countPairs, tellWhy, until ? &*until : nullptr},
+      {filter, family.c_str(), timeStages, countPairs, tellWhy, until ? &*until : nullptr,
+       refine ? &refine->phase : nullptr},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
         return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
                                       captures.handle.get(), &matrix, k, nProbes, &options,
@@ -398,6 +409,18 @@ static void addHandles(nb::module_ &module) {
       .def("done", &isDone, "Whether the work before it is done.")
       .def("wait", &wait, "Waits until it is done.");
 
+  nb::class_<SecondPhase>(module, "SecondPhase",
+                          "A metric that ranks what a search finds, for one search at a time.")
+      .def(
+          "__init__",
+          [](SecondPhase *self, const Artifact &artifact, const Captures &captures, double ratio) {
+            new (self) SecondPhase;
+            self->phase = {sizeof self->phase, artifact.handle.get(), captures.handle.get(), ratio,
+                           nullptr};
+          },
+          "artifact"_a, "captures"_a, "ratio"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def_ro("stats", &SecondPhase::stats, "What it cost the last search.");
+
   nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
       .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a, "told"_a = false,
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
@@ -431,7 +454,7 @@ static void addSearches(nb::class_<Backend> &backend) {
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
            "time_stages"_a = false, "count_pairs"_a = true, "tell_why"_a = true,
-           "goal"_a.none() = nb::none(),
+           "goal"_a.none() = nb::none(), "refine"_a.none() = nb::none(),
            "Searches with queries and results at host addresses. With a stream they are at device "
            "addresses and the search is enqueued there: the memory must live until the stream has "
            "got there. With `time_stages` it waits. Without `tell_why` the statistics have no "

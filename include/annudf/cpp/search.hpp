@@ -24,6 +24,8 @@ namespace detail {
 
 /// What the bodies of this header see of metrics and filters.
 struct search_access {
+  /// Null: it is not given.
+  static const binding *if_given(const bound_metric &metric) { return metric.binding_.get(); }
   static const binding &of(const code_filter &filter) { return filter.known(); }
   /// \param otherwise  takes the place of a default one.
   static const binding &of(const bound_metric &metric, coarse otherwise) {
@@ -90,8 +92,11 @@ public:
     options_.time_stages = params.time_stages;
     options_.family = family_.c_str();
     options_.skip_pairs = params.skip_pairs;
-    if constexpr (requires { params.max_probes; })
+    if constexpr (requires { params.max_probes; }) {
       options_.max_probes = params.max_probes, options_.min_rows = params.min_rows;
+      if (const binding *const second = search_access::if_given(params.refine.metric))
+        set(params.refine.ratio, params.refine.stats, second->prepare(on, rows));
+    }
     set(params.group_by);
   }
   prepared(const prepared &) = delete;
@@ -104,12 +109,20 @@ public:
   /// What the call of C gave; throws, or hands statistics on.
   void finish(annudf_status status) {
     reporting_.check(status);
-    if (!stats_)
-      return;
-    *stats_ = stats_of(cost_);
+    if (stats_)
+      *stats_ = stats_of(cost_);
+    if (second_stats_)
+      *second_stats_ = stats_of(second_cost_);
   }
 
 private:
+  void set(double ratio, search_stats *stats, std::shared_ptr<const binding::entry> entry) {
+    second_entry_ = std::move(entry), second_stats_ = stats;
+    second_cost_.size = sizeof second_cost_;
+    second_ = {sizeof second_, second_entry_->code.c(), second_entry_->captures.get(), ratio,
+               stats ? &second_cost_ : nullptr};
+    options_.refine = &second_;
+  }
   void set(const row_groups &group_by) {
     if (group_by.of.empty() && group_by.column.empty())
       return;
@@ -124,6 +137,10 @@ private:
   search_stats *stats_;
   std::string family_, column_;
   annudf_groups groups_ = {};
+  std::shared_ptr<const binding::entry> second_entry_;
+  search_stats *second_stats_ = nullptr;
+  annudf_ivf_flat_search_stats second_cost_ = {};
+  annudf_second_phase second_ = {};
   annudf_ivf_flat_search_options options_ = {};
   annudf_ivf_flat_search_stats cost_ = {};
 };

@@ -20,7 +20,8 @@ from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._prepared import PreparedSearch, prepare
 from annudf.ivf_flat._radius import radius_neighbors, radius_search
-from annudf.ivf_flat._search import SearchParams, search
+from annudf.ivf_flat._search import search
+from annudf.ivf_flat._search_params import Refine, SearchParams
 from annudf.ivf_flat._stats import SearchStats
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Metric",
     "PreparedSearch",
     "Properties",
+    "Refine",
     "SearchParams",
     "SearchStats",
     "build",

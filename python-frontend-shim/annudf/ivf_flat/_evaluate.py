@@ -26,7 +26,8 @@ from annudf.common import Resources
 from annudf.errors import ArgumentError, UnavailableError
 from annudf.ivf_flat._host_search import HostSearch
 from annudf.ivf_flat._index import Index, check_index
-from annudf.ivf_flat._search import SearchParams, check_k
+from annudf.ivf_flat._search import check_k
+from annudf.ivf_flat._search_params import SearchParams
 
 if TYPE_CHECKING:
     from annudf._core import SearchStats

@@ -12,7 +12,7 @@ from annudf.ivf_flat._ids import given_ids
 
 if TYPE_CHECKING:
     from annudf._arrays import View
-    from annudf.ivf_flat._search import SearchParams
+    from annudf.ivf_flat._search_params import SearchParams
 
 CoreGoal: TypeAlias = tuple[int, int, int, int, str]
 """The most lists, the rows to find, address and length of the groups, and the column that has them."""
@@ -30,7 +30,9 @@ def core_goal(search_params: SearchParams, group_by: Any, place: Resources) -> t
 
 
 def refuse_goal(search_params: SearchParams, what: str) -> None:
-    """For calls that search the lists they are told of and no more."""
+    """For calls that search once, and the lists they are told of alone."""
+    if search_params.refine is not None:
+        raise ArgumentError(f"search_params.refine is given; {what} has one phase, so leave it out")
     if search_params.max_probes is not None:
         raise ArgumentError(
             f"search_params.max_probes is {search_params.max_probes}; {what} does not widen, so give n_probes alone"

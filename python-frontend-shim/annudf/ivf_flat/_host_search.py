@@ -18,7 +18,7 @@ from annudf.filters._bits import check_filter
 from annudf.filters._generations import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._rows import check_entries
-from annudf.ivf_flat._search import SearchParams, check_params
+from annudf.ivf_flat._search_params import SearchParams, check_params
 from annudf.ivf_flat._stats import SearchStats, stats_of
 
 if TYPE_CHECKING:

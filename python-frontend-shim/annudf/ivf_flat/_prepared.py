@@ -22,7 +22,8 @@ from annudf.filters._generations import with_bits
 from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._index import Index, array_at_fault
 from annudf.ivf_flat._rows import check_entries
-from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
+from annudf.ivf_flat._search import Checked, checked, refuse_shared, result_array, tell_cost
+from annudf.ivf_flat._search_params import SearchParams
 from annudf.ivf_flat._stats import stats_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from annudf.errors import ArgumentError
 from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._host_search import HostSearch
 from annudf.ivf_flat._index import Index, check_index
-from annudf.ivf_flat._search import SearchParams, check_params
+from annudf.ivf_flat._search_params import SearchParams, check_params
 
 
 def radius_search(

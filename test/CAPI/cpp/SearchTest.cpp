@@ -350,6 +350,12 @@ TEST_F(CppSearch, QueriesGoOnAndGroups) {
   EXPECT_EQ(stats.widened, 100);
   for (const std::int64_t id : found.neighbors)
     EXPECT_EQ(id % 20, 0);
+  annudf::search_stats second;
+  const auto refined =
+      ivf_flat::search(index, rows, 3, {.n_probes = 5, .refine = {metric, 100, &second}});
+  EXPECT_EQ(refined.neighbors,
+            ivf_flat::search(index, rows, 3, {.n_probes = 5, .metric = metric}).neighbors);
+  EXPECT_EQ(second.scored, 100 * 100);
   std::vector<std::int64_t> group(100);
   for (size_t id = 0; id < group.size(); ++id)
     group[id] = std::int64_t(id % 5);

@@ -88,6 +88,38 @@ TEST_F(CApiGoal, TheBestRowOfEachGroup) {
   }
 }
 
+TEST_F(CApiGoal, ASecondMetricRanksWhatTheFirstFinds) {
+  constexpr int64_t k = 6, count = 21;
+  OwnedArtifact l1;
+  load("l1", &l1);
+  Found first = foundFor(queries, count), found = foundFor(queries, k), same = found;
+  ASSERT_EQ(search(count, 3, first), "ok");
+  const annudf_candidates given = {sizeof given, first.ids.data(), kQueries, count, {}};
+  ASSERT_EQ(outcome(annudf_ivf_flat_refine(backend, index, l1, nullptr, &asked, &given, k, nullptr,
+                                           same.ids.data(), same.distances.data(), nullptr)),
+            "ok");
+  annudf_ivf_flat_search_stats stats = {}, ofSecond = {};
+  stats.size = sizeof stats, ofSecond.size = sizeof ofSecond;
+  annudf_second_phase second = {sizeof second, l1, nullptr, 3.4, &ofSecond};
+  options.refine = &second;
+  ASSERT_EQ(search(k, 3, found, &stats), "ok");
+  EXPECT_EQ(found, same);
+  EXPECT_EQ(ofSecond.scored, kQueries * count);
+  EXPECT_GT(stats.scored, ofSecond.scored);
+  second.ratio = 0.5;
+  EXPECT_EQ(search(k, 3, found), "usage: annudf_ivf_flat_search: options.refine.ratio is 0.500000, "
+                                 "it must be from 1 to 1073741824");
+  second.ratio = 2, second.artifact = nullptr;
+  EXPECT_EQ(search(k, 3, found), "usage: annudf_ivf_flat_search: options.refine.artifact is NULL");
+  EXPECT_EQ(knn(k, found), "usage: annudf_brute_force_knn: options.refine is set; refine by "
+                           "annudf_refine, or search an index of the rows");
+  annudf_ivf_flat_prepared *prepared = nullptr;
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &asked, k, 3,
+                                            &options, &prepared, nullptr)),
+            "usage: annudf_ivf_flat_prepare: options.refine is set; the call has no use for it, "
+            "so leave it out");
+}
+
 TEST_F(CApiGoal, Refuses) {
   Found found = foundFor(queries, 3);
   options.max_probes = 2;
