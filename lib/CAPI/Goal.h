@@ -37,7 +37,7 @@ public:
   struct Searched {
     int64_t rows;
     uint32_t lists;
-    annudf_order order; ///< Of the results.
+    annudf_order order; ///< The results'.
   };
   /// Searches until each query has reached the goal, and then waits for results on a device; once
   /// if there is none.

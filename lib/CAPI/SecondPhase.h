@@ -24,7 +24,7 @@ public:
   /// one.
   /// \param index  that is searched; it and this live as long as the search.
   Goal::Search after(Goal::Search first, annudf_backend &backend, const runtime::RowStore &index);
-  /// Of the results.
+  /// The order of the results.
   annudf_order orderOr(const annudf_artifact &first) const {
     return (given_ ? *given_->artifact : first).value.manifest.order;
   }

@@ -68,7 +68,7 @@ private:
   std::map<Way, std::vector<int64_t>> open_; ///< Queries that are not done.
   int64_t done_ = 0;
   double told_ = 0;
-  std::vector<int64_t> found_; ///< Of a part.
+  std::vector<int64_t> found_; ///< What the last part gave.
   std::vector<float> foundDistances_;
 };
 

@@ -25,7 +25,7 @@ every_second = np.arange(ROWS) % 2 == 0
 
 @annudf.metric(captures={"w": weights, "price": price, "taste": asked[:, 0]})
 def dear(x, y, acc, ctx):
-    """Of a row's price and a query's taste, too."""
+    """Its distance grows with a row's price and a query's taste."""
     return acc + ctx.w[ctx.dim] * abs(x - y) + (ctx.price[ctx.row] * ctx.taste[ctx.query] if ctx.dim == 0 else 0)
 
 

@@ -63,9 +63,9 @@ using SearchOfPart = std::function<void(const QueryPart &part, int k, const Sear
 
 /// What is searched.
 struct GoalSearch {
-  int64_t queries; ///< All of them.
-  int64_t rows;    ///< Of the index.
-  uint32_t lists;  ///< Of the index.
+  int64_t queries;
+  int64_t rows; ///< The index's.
+  uint32_t lists;
   annudf_order order;
   /// Queries that a batch searches in the time that it takes to begin another.
   int64_t queriesOfACall = 1;
