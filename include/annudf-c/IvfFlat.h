@@ -256,7 +256,8 @@ typedef struct annudf_second_phase {
   size_t size; /**< sizeof(annudf_second_phase).                                                */
   const annudf_artifact *artifact;
   const annudf_captures *captures; /**< Bound as for a search of the index; NULL: it has none.  */
-  /** The first metric finds k times so many rows for each query, rounded up; 1 or more. */
+  /** The first metric finds k times so many rows for each query, rounded up; 1 or more. It is times
+   * min_rows where that is larger, and times 4 k or more with group_by. */
   double ratio;
   /** What the second phase cost; may be NULL. The search's own statistics are of the first. */
   annudf_ivf_flat_search_stats *stats;
@@ -291,8 +292,9 @@ typedef struct annudf_ivf_flat_search_options {
   /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
   int32_t skip_why;
   /** Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
-   * again and again, up to so many: n_probes or more. It finds what a search with the number of
-   * lists that it ended with finds. Results on a device are then waited for. For
+   * again and again, up to so many: n_probes or more. With a filter of bits it begins with n_probes
+   * over the share of rows that pass. It finds what a search with the number of lists that it ended
+   * with finds. With this, group_by or refine results on a device are waited for. For
    * annudf_ivf_flat_search alone, as min_rows is. */
   int64_t max_probes;
   /** Rows that a query must find, though it gives the k best alone; 0: k. With max_probes. */

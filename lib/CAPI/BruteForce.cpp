@@ -54,10 +54,13 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats,
-                        Arguments::Goals::Taken);
-    if (optionsOf(options).refine)
+                        Arguments::More::Taken);
+    if (const annudf_ivf_flat_search_options given = optionsOf(options); given.refine)
       call.refuse("options.refine is set; refine by annudf_refine, or search an index of the rows");
-    Goal goal(call, options, 0);
+    else if (given.max_probes != 0 || given.min_rows != 0)
+      call.refuse(std::string("options.") + (given.max_probes != 0 ? "max_probes" : "min_rows") +
+                  " is set; the call has no lists to probe, so leave it out");
+    Goal goal(call, options);
     arguments.k = runtime::checkK(k);
     const PlacedMatrix rows = toPlaced(call, backend, dataset, "dataset");
     const runtime::BoundCaptures &bound = arguments.boundOr(captures);

@@ -10,6 +10,7 @@
 
 #include "annudf/runtime/engine/Columns.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -53,13 +54,9 @@ private:
 
 } // namespace
 
-Goal::Goal(const Call &call, const annudf_ivf_flat_search_options *options, int64_t nProbes) {
+Goal::Goal(const Call &call, const annudf_ivf_flat_search_options *options) {
   const annudf_ivf_flat_search_options given = optionsOf(options);
   goal_.maxProbes = given.max_probes, goal_.minRows = given.min_rows;
-  if (nProbes == 0 && goal_.maxProbes != 0)
-    call.refuse("options.max_probes is " + std::to_string(goal_.maxProbes) +
-                "; the call has no lists to probe, so leave it out");
-  runtime::checkGoal(goal_, nProbes);
   if (!given.group_by)
     return;
   groups_ = copyOptions(given.group_by, offsetof(annudf_groups, column) + sizeof(char *),
@@ -71,7 +68,8 @@ Goal::Goal(const Call &call, const annudf_ivf_flat_search_options *options, int6
   goal_.groups = runtime::RowGroups{groups_->of, groups_->entries};
 }
 
-void Goal::chooseFrom(const Call &call, const runtime::RowStore &index) {
+void Goal::chooseFrom(const Call &call, const runtime::RowStore &index, int64_t nProbes) {
+  runtime::checkGoal(goal_, std::min<int64_t>(nProbes, index.nLists()));
   if (groups_ && groups_->column) {
     column_ = runtime::integersById(index, groups_->column, "group_by");
     goal_.groups = runtime::RowGroups{column_->data(), int64_t(column_->size())};

@@ -22,11 +22,11 @@ namespace annudf::capi {
 /// What the options of a search say beyond k and probes, checked and translated.
 class Goal {
 public:
-  /// \param nProbes  what max_probes must reach; 0: the call has no probes, and refuses it.
-  Goal(const Call &call, const annudf_ivf_flat_search_options *options, int64_t nProbes);
+  Goal(const Call &call, const annudf_ivf_flat_search_options *options);
 
   /// Before a search, while the index may be read.
-  void chooseFrom(const Call &call, const runtime::RowStore &index);
+  /// \param nProbes  what max_probes must reach.
+  void chooseFrom(const Call &call, const runtime::RowStore &index, int64_t nProbes);
   /// The same of rows that come with the call.
   void chooseFrom(const Call &call, int64_t rows);
 

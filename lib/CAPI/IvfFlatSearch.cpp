@@ -26,14 +26,19 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
   return guard(__func__, [&](Call call) {
     Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                         distances, stats);
-    Goal goal(call, options, n_probes);
-    SecondPhase second(call, options);
     runtime::SearchStats cost;
     // Held while a search is enqueued: from then on the device's copy of the index is used, which
     // the search keeps alive.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     arguments.chooseFrom(*index);
-    goal.chooseFrom(call, index->value);
+    if (!arguments.hasMore) {
+      arguments.search(*backend, index->value, *artifact, captures, ids, distances,
+                       wanted(stats, cost));
+      return give(stats, cost);
+    }
+    Goal goal(call, options);
+    goal.chooseFrom(call, index->value, n_probes);
+    SecondPhase second(call, options, arguments.queries.rows);
     const auto search = [&](const Arguments &of, int64_t *toIds, float *toDistances,
                             runtime::SearchStats *costs) {
       of.search(*backend, index->value, *artifact, captures, toIds, toDistances, costs);
@@ -76,6 +81,7 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
     call.refuseNull(artifact, "artifact");
     call.refuseNull(filter, "filter");
     const annudf_ivf_flat_search_options given = optionsOf(options);
+    Arguments::refuseMore(call, given);
     if (given.filter)
       call.refuse(
           "options.filter is set; a filter with code is computed for every row, so leave it out");

@@ -94,14 +94,15 @@ struct Arguments {
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
 
-  /// What becomes of a SearchGoal in the options.
-  enum class Goals { Refused, Taken };
+  /// What becomes of a goal and a second phase in the options.
+  enum class More { Refused, Taken };
+  bool hasMore = false; ///< Whether there is one.
 
   Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
             const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
             int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
             const float *distances, const annudf_ivf_flat_search_stats *stats)
-      : Arguments(call, backend, artifact, vectors, "queries", options, stats, Goals::Taken) {
+      : Arguments(call, backend, artifact, vectors, "queries", options, stats, More::Taken) {
     call.refuseNull(index, "index");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
@@ -111,13 +112,14 @@ struct Arguments {
   Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
             const annudf_vectors *vectors, const char *what,
             const annudf_ivf_flat_search_options *options,
-            const annudf_ivf_flat_search_stats *stats, Goals goals = Goals::Refused) {
+            const annudf_ivf_flat_search_stats *stats, More more = More::Refused) {
     call.refuseNull(backend, "backend");
     call.refuseNull(artifact, "artifact");
     checkStats(call, stats);
     const annudf_ivf_flat_search_options given = optionsOf(options);
-    if (goals == Goals::Refused)
-      refuseGoal(call, given);
+    hasMore = given.max_probes != 0 || given.min_rows != 0 || given.group_by || given.refine;
+    if (more == More::Refused)
+      refuseMore(call, given);
     const PlacedMatrix placed = toPlaced(call, backend, vectors, what);
     queries = placed.view, at = placed.at;
     params.progress = toProgress(given.progress, given.progress_user);
@@ -173,7 +175,7 @@ struct Arguments {
       call.refuse("queries is in device memory; it must be in host memory");
   }
   /// For calls that search once.
-  static void refuseGoal(const Call &call, const annudf_ivf_flat_search_options &given) {
+  static void refuseMore(const Call &call, const annudf_ivf_flat_search_options &given) {
     const auto refuse = [&](const char *what) {
       call.refuse(std::string("options.") + what +
                   " is set; the call has no use for it, so leave it out");

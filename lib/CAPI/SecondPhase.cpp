@@ -17,8 +17,21 @@
 #include <vector>
 
 namespace annudf::capi {
+namespace {
 
-SecondPhase::SecondPhase(const Call &call, const annudf_ivf_flat_search_options *options) {
+/// Adds what the search of some queries cost; those that are searched again count again.
+void addPart(runtime::SearchStats &all, runtime::SearchStats &part, double share) {
+  if (!all.family.empty()) // The first is the one that is told of.
+    part.family = all.family, part.why = all.why;
+  part.rowsPerQuery *= share, part.evaluatedPerQuery *= share;
+  runtime::addCost(all, part);
+}
+
+} // namespace
+
+SecondPhase::SecondPhase(const Call &call, const annudf_ivf_flat_search_options *options,
+                         int64_t queries)
+    : queries_(std::max<int64_t>(1, queries)) {
   const annudf_second_phase *const refine = optionsOf(options).refine;
   if (!refine)
     return;
@@ -43,44 +56,74 @@ Goal::Search SecondPhase::after(Goal::Search first, annudf_backend &backend,
   };
 }
 
+namespace {
+
+/// Room for what the first phase finds, where the queries are.
+class Found {
+public:
+  Found(annudf_backend &backend, const Place &at, size_t results) {
+    if (at.onDevice) {
+      idsThere_ = backend.cuda->allocate(results * sizeof *ids, at.stream);
+      distancesThere_ = backend.cuda->allocate(results * sizeof *distances, at.stream);
+      ids = reinterpret_cast<int64_t *>(idsThere_->address());
+      distances = reinterpret_cast<float *>(distancesThere_->address());
+    } else {
+      idsHere_.resize(results), distancesHere_.resize(results);
+      ids = idsHere_.data(), distances = distancesHere_.data();
+    }
+  }
+  int64_t *ids = nullptr;
+  float *distances = nullptr;
+
+private:
+  std::unique_ptr<runtime::DeviceMemory> idsThere_, distancesThere_;
+  std::vector<int64_t> idsHere_;
+  std::vector<float> distancesHere_;
+};
+
+} // namespace
+
 void SecondPhase::search(const Goal::Search &first, annudf_backend &backend,
                          const runtime::RowStore &index, const Arguments &arguments, int64_t *ids,
                          float *distances, runtime::SearchStats *stats) {
-  Arguments of = arguments;
+  const runtime::SearchParams &params = arguments.params;
+  const int64_t queries = arguments.queries.rows,
+                rows = std::min<int64_t>(index.size(), ANNUDF_MAX_K);
   const double wanted = std::ceil(double(arguments.k) * given_->ratio);
-  of.k = int(std::max<double>(arguments.k, std::min(wanted, double(index.size()))));
-  // To a caller there is one search.
-  const runtime::Progress &progress = arguments.params.progress;
-  const auto half = [&](double before) -> runtime::Progress {
-    if (!progress)
-      return {};
-    return [&progress, before](const char *, double done) {
-      return progress("search", before + done / 2);
+  const int count = int(std::max<double>(arguments.k, std::min(wanted, double(rows))));
+  const int64_t most =
+      std::clamp<int64_t>(runtime::kMostResults / count, 1, std::max<int64_t>(1, queries));
+  const Found found(backend, arguments.at, static_cast<size_t>(most) * static_cast<size_t>(count));
+  for (int64_t begin = 0; begin < std::max<int64_t>(1, queries); begin += most) {
+    const runtime::QueryPart part = {begin, std::min(most, queries - begin)};
+    // To a caller there is one search.
+    const auto progress = [&](double before) -> runtime::Progress {
+      if (!params.progress)
+        return {};
+      return [&, before](const char *, double done) {
+        return params.progress(
+            "search", (double(begin) + double(part.count) * (before + done / 2)) / double(queries));
+      };
     };
-  };
-  of.params.progress = half(0);
-  const auto results = static_cast<size_t>(of.queries.rows) * static_cast<size_t>(of.k);
-  std::unique_ptr<runtime::DeviceMemory> idsThere, distancesThere;
-  std::vector<int64_t> idsHere;
-  std::vector<float> distancesHere;
-  int64_t *found = nullptr;
-  float *foundDistances = nullptr;
-  if (of.at.onDevice) {
-    idsThere = backend.cuda->allocate(results * sizeof *found, of.at.stream);
-    distancesThere = backend.cuda->allocate(results * sizeof *foundDistances, of.at.stream);
-    found = reinterpret_cast<int64_t *>(idsThere->address());
-    foundDistances = reinterpret_cast<float *>(distancesThere->address());
-  } else {
-    idsHere.resize(results), distancesHere.resize(results);
-    found = idsHere.data(), foundDistances = distancesHere.data();
+    Arguments of = arguments;
+    of.k = count;
+    of.queries = runtime::partOf(arguments.queries, part);
+    of.params.progress = progress(0);
+    of.params.ofQueries = params.ofQueries ? params.ofQueries : params.firstQuery + queries;
+    of.params.firstQuery = params.firstQuery + begin;
+    runtime::SearchStats cost;
+    first(of, found.ids, found.distances, stats ? &cost : nullptr);
+    if (stats)
+      addPart(*stats, cost, double(part.count) / double(queries));
+    of.k = arguments.k;
+    of.params.progress = progress(0.5);
+    runtime::report(of.params.progress, "search", 0);
+    of.params.candidates = runtime::All{};
+    // What was found has passed the filter; the family is the first metric's.
+    of.params.filter = nullptr, of.params.predicate = nullptr, of.params.family.clear();
+    rank(backend, index, of, {found.ids, part.count, count}, ids + begin * of.k,
+         distances + begin * of.k);
   }
-  first(of, found, foundDistances, stats);
-  Arguments second = arguments;
-  second.params.progress = half(0.5);
-  second.params.candidates = runtime::All{};
-  // What was found has passed the filter; the family is the first metric's.
-  second.params.filter = nullptr, second.params.predicate = nullptr, second.params.family.clear();
-  rank(backend, index, second, {found, of.queries.rows, of.k}, ids, distances);
 }
 
 void SecondPhase::rank(annudf_backend &backend, const runtime::RowStore &index,
@@ -97,7 +140,7 @@ void SecondPhase::rank(annudf_backend &backend, const runtime::RowStore &index,
     runtime::refineOwn(*backend.value, index, candidates, metric, bound, arguments.queries,
                        arguments.k, arguments.params, ids, distances, wanted);
   if (wanted)
-    runtime::addCost(cost_, cost);
+    addPart(cost_, cost, double(arguments.queries.rows) / double(queries_));
 }
 
 void SecondPhase::finish() const {

@@ -18,7 +18,8 @@ namespace annudf::capi {
 /// What the options of a search say of a second metric.
 class SecondPhase {
 public:
-  SecondPhase(const Call &call, const annudf_ivf_flat_search_options *options);
+  /// \param queries  of the whole search.
+  SecondPhase(const Call &call, const annudf_ivf_flat_search_options *options, int64_t queries);
 
   /// The search, which gives the k best by the second metric of what `first` finds, if there is
   /// one.
@@ -40,6 +41,7 @@ private:
             const runtime::CandidateRows &candidates, int64_t *ids, float *distances);
 
   std::optional<annudf_second_phase> given_;
+  const int64_t queries_;
   std::string origin_;
   runtime::SearchStats cost_;
 };

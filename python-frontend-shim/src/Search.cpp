@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Goal.h"
 #include "Support.h"
 
 #include <nanobind/stl/optional.h>
@@ -52,34 +53,6 @@ Backend makeCuda(int32_t device) {
   const Outcome status = withoutGil([&] { return annudf_backend_create(&place, 0, &backend); });
   return makeBackend(status, backend);
 }
-
-/// What queries must find: max_probes, min_rows, address and length of the groups, and their
-/// column.
-using GoalOfPython = std::tuple<int64_t, int64_t, uintptr_t, int64_t, std::string>;
-class Goal {
-public:
-  explicit Goal(const GoalOfPython &given) {
-    const auto &[maxProbes, minRows, of, entries, column] = given;
-    maxProbes_ = maxProbes, minRows_ = minRows;
-    groups_.of = reinterpret_cast<const int64_t *>(of), groups_.entries = entries;
-    groups_.column = column.empty() ? nullptr : column.c_str();
-  }
-  void addTo(annudf_ivf_flat_search_options &options) const {
-    options.max_probes = maxProbes_, options.min_rows = minRows_;
-    if (groups_.of || groups_.column)
-      options.group_by = &groups_;
-  }
-
-private:
-  int64_t maxProbes_, minRows_;
-  annudf_groups groups_ = {sizeof groups_, nullptr, 0, nullptr};
-};
-
-/// A metric that ranks what a search finds, and what that cost the last search.
-struct SecondPhase {
-  annudf_second_phase phase = {};
-  annudf_ivf_flat_search_stats stats = emptyStats();
-};
 
 /// The options of a search that Python gives.
 struct Asked {
@@ -409,18 +382,7 @@ static void addHandles(nb::module_ &module) {
       .def("done", &isDone, "Whether the work before it is done.")
       .def("wait", &wait, "Waits until it is done.");
 
-  nb::class_<SecondPhase>(module, "SecondPhase",
-                          "A metric that ranks what a search finds, for one search at a time.")
-      .def(
-          "__init__",
-          [](SecondPhase *self, const Artifact &artifact, const Captures &captures, double ratio) {
-            new (self) SecondPhase;
-            self->phase = {sizeof self->phase, artifact.handle.get(), captures.handle.get(), ratio,
-                           nullptr};
-          },
-          "artifact"_a, "captures"_a, "ratio"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-      .def_ro("stats", &SecondPhase::stats, "What it cost the last search.");
-
+  addSecondPhase(module);
   nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
       .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a, "told"_a = false,
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "

@@ -85,10 +85,6 @@ static void checkArguments(const SearchArguments &arguments, const InterruptGuar
   if (arguments.filter.empty() && !arguments.filterCaptures.empty())
     throw Error(ErrorKind::Usage, "--filter-capture " + arguments.filterCaptures.front() +
                                       ": no --filter is given; add --filter, or leave it out");
-  const int64_t most = arguments.goal.maxProbes;
-  if (most != 0 && most < arguments.probes.nProbes)
-    throw Error(ErrorKind::Usage, "--max-probes " + std::to_string(most) + ": --probes is " +
-                                      std::to_string(arguments.probes.nProbes) + "; give no fewer");
   if (!arguments.output.empty()) {
     std::vector<std::string> inputs = arguments.metric.inputs();
     inputs.insert(inputs.end(), {arguments.index, arguments.base, arguments.queries,
@@ -263,6 +259,7 @@ static void runSearch(SearchArguments arguments) {
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
   if (!arguments.base.empty())
     runtime::checkOwnRows(captures, index.size());
+  runtime::checkGoal(arguments.goal, std::min(arguments.probes.nProbes, index.nLists()));
   loadGroups(arguments, index);
   double filterMs = 0;
   if (!arguments.filter.empty())

@@ -31,8 +31,8 @@ struct search_params {
   search_stats *stats = nullptr;
   bool time_stages = false; ///< Stage by stage, too.
   std::string family = {};  ///< As of ivf_flat::search_params.
-  row_groups group_by = {}; ///< As of ivf_flat::search_params.
   bool skip_pairs = false;  ///< As of ivf_flat::search_params.
+  row_groups group_by = {}; ///< As of ivf_flat::search_params.
 };
 
 /// Rows to search exactly, with the metric to rank them by.
@@ -102,7 +102,6 @@ inline index build(const index_params &params, const vectors &dataset, const bac
 namespace impl {
 inline ivf_flat::search_params one_list(const index &in, const search_params &params) {
   return {.n_probes = 1,
-          .group_by = params.group_by,
           .metric = params.metric ? params.metric : in.metric(),
           .filter = params.filter,
           .backend = params.backend,
@@ -111,7 +110,8 @@ inline ivf_flat::search_params one_list(const index &in, const search_params &pa
           .stats = params.stats,
           .time_stages = params.time_stages,
           .family = params.family,
-          .skip_pairs = params.skip_pairs};
+          .skip_pairs = params.skip_pairs,
+          .group_by = params.group_by};
 }
 } // namespace impl
 

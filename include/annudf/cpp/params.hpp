@@ -133,13 +133,6 @@ struct refine_params {
 struct search_params {
   /// Lists scanned for a query; more than there are: all.
   std::int64_t n_probes = ANNUDF_DEFAULT_N_PROBES;
-  /// Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
-  /// again and again, up to so many. Results on a device are then waited for.
-  std::int64_t max_probes = 0;
-  std::int64_t min_rows = 0; ///< Rows that a query must find; 0: k. With max_probes.
-  /// If its metric is given, results are the k best by that of what the search's metric finds.
-  refine_params refine = {};
-  row_groups group_by = {};           ///< If given, each result is the best row of its group.
   bound_metric metric = {};           ///< What rows are ranked by; default: that of the index.
   annudf::v0::filter filter = {};     ///< Rows that may be found; default: all.
   annudf::v0::backend backend = {};   ///< Default: the CPU, or the device of device memory.
@@ -153,6 +146,13 @@ struct search_params {
   /// A GPU counts no pairs: `scored` and `nan_distances` of the statistics are 0 there. For metrics
   /// that are NaN on purpose.
   bool skip_pairs = false;
+  /// Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
+  /// again and again, up to so many. Results on a device are then waited for.
+  std::int64_t max_probes = 0;
+  std::int64_t min_rows = 0; ///< Rows that a query must find; 0: k. With max_probes.
+  /// If its metric is given, results are the k best by that of what the search's metric finds.
+  refine_params refine = {};
+  row_groups group_by = {}; ///< If given, each result is the best row of its group.
 };
 
 } // namespace ivf_flat

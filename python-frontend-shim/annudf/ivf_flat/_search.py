@@ -127,7 +127,8 @@ def search(
         function are computed once for an index.
     group_by : str or array of int of shape (n_ids,), optional
         The group of each row, such as the document of a passage: a column of integers of the index, or an array with
-        one entry for every id. The results are then the best rows of the `k` best groups, one row each.
+        one entry for every id, which each search reads. The results are then the best rows of the `k` best groups, one
+        row each.
     return_stats : bool, default False
         Whether to return statistics as a third result: the kernels and the reason for them, the lists and rows scanned,
         the share of rows that pass the filter, and the missing results. Counting rows takes a little time.
@@ -160,8 +161,8 @@ def search(
 
     Notes
     -----
-    With device arrays the call returns before the search is done, unless `max_probes` or `group_by` is given. It is
-    enqueued on the stream of `resources`, else on the current stream of the library of the queries. Later work on that
+    With device arrays the call returns before the search is done, unless `max_probes`, `group_by` or `refine` is given.
+    The search is enqueued on the stream of `resources`, else on the current stream of the library of the queries. Later work on that
     stream sees the results, and the arrays are kept alive until then. Only the first search with a metric, an element
     type and an index in a process compiles, links, and copies the index to the device.
 

@@ -28,7 +28,8 @@ class Refine:
     metric : Metric or str
         A function decorated with :func:`annudf.metric`, or the name of a built-in metric.
     ratio : float, default 2
-        The first metric finds `k` times so many rows for each query, rounded up; from 1.
+        The first metric finds `k` times so many rows for each query, rounded up; from 1. It is times `min_rows` if that
+        is larger, and times 4 `k` or more with `group_by`.
     metric_arg : float, default 2.0
         The exponent of "minkowski". With another metric any other value is refused.
 
@@ -89,15 +90,16 @@ class SearchParams(Parameters):
         The exponent of "minkowski". With another metric any other value is refused.
     max_probes : int, optional
         A query that found fewer than `k` rows, or than `min_rows`, searches twice its lists, again and again, up to so
-        many; ``index.n_lists`` is all of them. At least `n_probes`. For filters that few rows pass: a query finds what
-        it would have found with the number of lists that it ended with. Default: queries do not go on.
+        many; ``index.n_lists`` is all of them. At least `n_probes`. With a filter of bits a query begins with
+        `n_probes` divided by the share of rows that pass. It finds what it would have found with the number of lists
+        that it ended with. Default: queries do not go on.
     min_rows : int, optional
         Number of rows that a query must find before it stops, though it returns the `k` best alone: more rows give a
         better recall. Only with `max_probes`. Default: `k`.
     refine : Refine, optional
         A second metric, which ranks the rows that `metric` finds: an exact one after a cheap one, say. Results are its
-        `k` best rows, with its distances. The index may not have two rows with one id. Default: there is no second
-        phase.
+        `k` best rows, with its distances. The index may not have two rows with one id. Device arrays are waited for.
+        Default: there is no second phase.
     family : str, optional
         The kernels to run, by the name that :class:`SearchStats` and ``annudf search --stats`` show: "groups" or
         "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that they cannot run is refused, and the
@@ -132,8 +134,6 @@ class SearchParams(Parameters):
         self._family = None if family is None else check_name(family, "family", "a family of kernels")
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
         self._max_probes = None if max_probes is None else check_int(max_probes, "max_probes", 1, MAX_LISTS)
-        if self._max_probes is not None and self._max_probes < self._n_probes:
-            raise ArgumentError(f"max_probes is {self._max_probes}, n_probes is {self._n_probes}; give no fewer")
         if refine is not None and not isinstance(refine, Refine):
             raise ArgumentError(f"refine is a {type(refine).__name__}, it must be an ivf_flat.Refine")
         self._refine = refine

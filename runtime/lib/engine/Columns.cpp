@@ -189,9 +189,8 @@ integersById(const RowStore &store, const std::string &name, const char *argumen
   const auto column = std::ranges::find(store.columns(), name, &Column::name);
   if (column == store.columns().end())
     refuse("which is no column of the index; add it by columns=, or give an array");
-  const std::string dtype = dtypeOf(column->element);
-  if (dtype.front() == 'f')
-    refuse("a column of " + dtype + "; give one of integers");
+  if (kindOf(column->element) == NumberKind::Float)
+    refuse(std::string("a column of ") + toString(column->element) + "; give one of integers");
   struct AttachedIntegers : IndexAttachment {
     std::shared_ptr<const std::vector<int64_t>> values;
   };
@@ -201,7 +200,7 @@ integersById(const RowStore &store, const std::string &name, const char *argumen
           keyOf(store, "integers of " + name, false),
           [&] {
             const ColumnArray array = byId(store, size_t(column - store.columns().begin()));
-            const Load load = loadOf(dtype);
+            const Load load = loadOf(dtypeOf(column->element));
             const size_t size = bytesOf(column->element);
             std::vector<int64_t> values(static_cast<size_t>(array.entries));
             for (size_t i = 0; i < values.size(); ++i)

@@ -12,6 +12,7 @@
 #include "annudf/runtime/engine/Columns.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -32,19 +33,25 @@ struct Way {
   auto operator<=>(const Way &) const = default;
 };
 
-/// Results that are in memory at once.
-constexpr int64_t kMostResults = int64_t(1) << 23;
+/// A search for groups asks for k times so many rows, and for so many times more while there are
+/// too few groups: what a group's other rows take of it is not known before.
+constexpr int64_t kGrowth = 4;
 
 class ToGoal {
 public:
   ToGoal(const GoalSearch &of, int k, const SearchParams &params, const SearchGoal &goal,
          const SearchOfPart &search, int64_t *ids, float *distances, SearchStats *stats)
       : of_(of), k_(k), params_(params), goal_(goal), search_(search), ids_(ids),
-        distances_(distances), stats_(stats) {}
+        distances_(distances), stats_(stats), rows_(std::min<int64_t>(of.rows, ANNUDF_MAX_K)) {}
 
   void run();
 
 private:
+  /// Lists that were asked for.
+  uint32_t asked() const {
+    const auto *ranked = std::get_if<Lists>(&params_.candidates);
+    return ranked ? std::min(ranked->probes, of_.lists) : of_.lists;
+  }
   Way firstWay() const;
   void searchAll(const Way &way, const std::vector<int64_t> &queries);
   /// \param queries  those in the part that are not done.
@@ -53,8 +60,11 @@ private:
   /// Which of the rows that were found are results. \param found  how many were.
   std::vector<int64_t> chosen(const int64_t *ids, int64_t found) const;
   /// How to go on with what was found, if that is not enough.
-  std::optional<Way> next(const Way &way, int64_t found, int64_t taken) const;
-  bool tell(double doneOfPart, int64_t count);
+  std::optional<Way> next(const Way &way, int64_t found, int64_t taken);
+  /// What a search of queries cost. \param share  of all queries.
+  void addCostOf(const Way &way, SearchStats &cost, double share);
+  /// Whether to go on, with so many queries done.
+  bool tell(double done);
 
   const GoalSearch &of_;
   const int k_;
@@ -64,7 +74,10 @@ private:
   int64_t *const ids_;
   float *const distances_;
   SearchStats *const stats_;
+  const int64_t rows_; ///< That a search may ask for.
   Way first_ = {};
+  int64_t groups_ = 0; ///< How many there are, once that was asked.
+  bool isFirst_ = true;
   std::map<Way, std::vector<int64_t>> open_; ///< Queries that are not done.
   int64_t done_ = 0;
   double told_ = 0;
@@ -73,14 +86,20 @@ private:
 };
 
 Way ToGoal::firstWay() const {
-  const auto *ranked = std::get_if<Lists>(&params_.candidates);
-  // Groups of some rows each.
-  constexpr int64_t kRowsOfGroup = 4;
-  const int64_t kept = std::max<int64_t>(goal_.groups ? k_ * kRowsOfGroup : k_, goal_.minRows);
-  return {ranked ? std::min(ranked->probes, of_.lists) : of_.lists, std::min(kept, of_.rows)};
+  const int64_t kept =
+      std::max<int64_t>(goal_.groups ? k_ * kGrowth : k_, std::min(goal_.minRows, rows_));
+  double probes = asked();
+  // So many lists hold as many rows that pass as the probes asked for hold rows.
+  if (const double most = double(std::min<int64_t>(goal_.maxProbes, of_.lists));
+      params_.filter && probes < most)
+    probes = std::min(most, std::ceil(probes / std::max(params_.filter->passingShare(of_.rows),
+                                                        std::numeric_limits<double>::min())));
+  return {static_cast<uint32_t>(probes), std::min(kept, rows_)};
 }
 
 void ToGoal::run() {
+  if (of_.queries == 0) // Which the search refuses.
+    return search_({0, 0}, k_, params_, ids_, distances_, stats_);
   first_ = firstWay();
   auto &all = open_[first_];
   all.resize(static_cast<size_t>(of_.queries));
@@ -104,13 +123,9 @@ void ToGoal::searchAll(const Way &way, const std::vector<int64_t> &queries) {
   }
 }
 
-bool ToGoal::tell(double doneOfPart, int64_t count) {
-  if (!params_.progress)
-    return true;
-  // Some of a part may have to go on: what is told never falls.
-  const double all = double(of_.queries);
-  told_ = std::max(told_, (double(done_) + doneOfPart * 0.5 * double(count)) / all);
-  return params_.progress("search", told_);
+bool ToGoal::tell(double done) {
+  told_ = std::max(told_, done / double(of_.queries)); // Queries of a part may have to go on.
+  return !params_.progress || params_.progress("search", told_);
 }
 
 void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const int64_t> queries) {
@@ -119,9 +134,11 @@ void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const i
     params.candidates = Lists{way.probes};
   params.ofQueries = params_.ofQueries ? params_.ofQueries : params_.firstQuery + of_.queries;
   params.firstQuery = params_.firstQuery + part.first;
+  report(params_.progress, "search", told_); // A search on a device does not.
+  const auto count = double(queries.size());
   if (params_.progress)
     params.progress = [&](const char *, double done) {
-      return tell(done, int64_t(queries.size()));
+      return tell(double(done_) + done * 0.5 * count);
     };
   const auto kept = static_cast<size_t>(way.kept);
   found_.resize(static_cast<size_t>(part.count) * kept), foundDistances_.resize(found_.size());
@@ -132,15 +149,20 @@ void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const i
     const size_t at = static_cast<size_t>(query - part.first) * kept;
     settle(way, query, found_.data() + at, foundDistances_.data() + at);
   }
-  if (!stats_)
-    return;
-  const double share = double(part.count) / double(of_.queries);
+  told_ = std::max(told_, double(done_) / double(of_.queries));
+  report(params_.progress, "search", told_);
+  if (stats_)
+    addCostOf(way, cost, double(part.count) / double(of_.queries));
+}
+
+void ToGoal::addCostOf(const Way &way, SearchStats &cost, double share) {
+  const double before = isFirst_ ? 0 : stats_->passingShare;
+  cost.passingShare = way == first_ ? before + cost.passingShare * share : before;
   cost.rowsPerQuery *= share, cost.evaluatedPerQuery *= share;
-  const SearchStats before = *stats_;
+  if (!isFirst_) // The first search is the one that is told of.
+    cost.family = stats_->family, cost.why = stats_->why;
   addCost(*stats_, cost);
-  if (!before.family.empty()) // The first search is the one that is told of.
-    stats_->family = before.family, stats_->why = before.why,
-    stats_->passingShare = before.passingShare;
+  isFirst_ = false;
 }
 
 std::vector<int64_t> ToGoal::chosen(const int64_t *ids, int64_t found) const {
@@ -157,11 +179,17 @@ std::vector<int64_t> ToGoal::chosen(const int64_t *ids, int64_t found) const {
   return places;
 }
 
-std::optional<Way> ToGoal::next(const Way &way, int64_t found, int64_t taken) const {
-  if (taken < k_ && found == way.kept && way.kept < of_.rows)
-    return Way{way.probes, std::min(2 * way.kept, of_.rows)};
+std::optional<Way> ToGoal::next(const Way &way, int64_t found, int64_t taken) {
+  if (taken < k_ && found == way.kept && way.kept < rows_) {
+    if (groups_ == 0) {
+      const int64_t *const of = goal_.groups->ofId;
+      groups_ = std::ssize(std::unordered_set<int64_t>(of, of + goal_.groups->ids));
+    }
+    if (taken < groups_)
+      return Way{way.probes, std::min(kGrowth * way.kept, rows_)};
+  }
   const auto most = static_cast<uint32_t>(std::min<int64_t>(goal_.maxProbes, of_.lists));
-  if ((taken < k_ || found < goal_.minRows) && way.probes < most)
+  if ((taken < k_ || found < std::min(goal_.minRows, rows_)) && way.probes < most)
     return Way{std::min(2 * way.probes, most), way.kept};
   return std::nullopt;
 }
@@ -175,7 +203,7 @@ void ToGoal::settle(const Way &way, int64_t query, const int64_t *ids, const flo
   }
   ++done_;
   if (stats_)
-    stats_->widened += way.probes != first_.probes;
+    stats_->widened += way.probes > asked();
   int64_t *const toIds = ids_ + query * k_;
   float *const toDistances = distances_ + query * k_;
   const float worst =
@@ -225,6 +253,7 @@ GoalSearch goalSearchOf(const Backend &backend, const RowStore &index, const Met
 
 void searchToGoal(const GoalSearch &of, int k, const SearchParams &params, const SearchGoal &goal,
                   const SearchOfPart &search, int64_t *ids, float *distances, SearchStats *stats) {
+  checkK(k, of.rows);
   if (stats)
     *stats = {};
   ToGoal(of, k, params, goal, search, ids, distances, stats).run();

@@ -42,7 +42,8 @@ public:
       isRun = isRun && uint64_t(id) - uint64_t(made_->first_) == slot;
       least = std::min(least, id), largest = std::max(largest, id);
     });
-    if (isRun) {
+    const uint64_t span = uint64_t(largest) - uint64_t(made_->first_) + 1;
+    if (isRun && (largest < 0 || span == uint64_t(store_.size()))) { // Else it skips padding.
       made_->count_ = uint64_t(store_.size());
       return made_;
     }

@@ -8,6 +8,7 @@
 
 #include "RuntimeApi.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace annudf;
@@ -88,6 +89,35 @@ TEST_F(CApiGoal, TheBestRowOfEachGroup) {
   }
 }
 
+TEST_F(CApiGoal, TellsOfItAndStops) {
+  std::vector<double> told;
+  options.max_probes = kLists, options.min_rows = kRows;
+  options.progress = [](void *user, const char *stage, double done) {
+    EXPECT_STREQ(stage, "search");
+    static_cast<std::vector<double> *>(user)->push_back(done);
+    return 0;
+  };
+  options.progress_user = &told;
+  OwnedArtifact l1;
+  load("l1", &l1);
+  annudf_ivf_flat_search_stats ofSecond = {};
+  ofSecond.size = sizeof ofSecond;
+  annudf_second_phase second = {sizeof second, l1, nullptr, 1, &ofSecond};
+  for (const annudf_second_phase *refine : {static_cast<const annudf_second_phase *>(nullptr),
+                                            static_cast<const annudf_second_phase *>(&second)}) {
+    told.clear();
+    options.refine = refine;
+    Found found = foundFor(queries, 2);
+    ASSERT_EQ(search(2, 1, found), "ok");
+    ASSERT_FALSE(told.empty());
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_EQ(told.back(), 1);
+  }
+  options.progress = [](void *, const char *, double) { return 1; };
+  Found found = foundFor(queries, 2);
+  EXPECT_EQ(search(2, 1, found), "interrupted: interrupted (search)");
+}
+
 TEST_F(CApiGoal, ASecondMetricRanksWhatTheFirstFinds) {
   constexpr int64_t k = 6, count = 21;
   OwnedArtifact l1;
@@ -126,7 +156,7 @@ TEST_F(CApiGoal, Refuses) {
   EXPECT_EQ(search(3, 3, found), "usage: max_probes is 2, n_probes is 3; give no fewer");
   options.max_probes = -1;
   EXPECT_EQ(search(3, 3, found), "usage: max_probes is -1, n_probes is 3; give no fewer");
-  EXPECT_EQ(knn(3, found), "usage: annudf_brute_force_knn: options.max_probes is -1; the call has "
+  EXPECT_EQ(knn(3, found), "usage: annudf_brute_force_knn: options.max_probes is set; the call has "
                            "no lists to probe, so leave it out");
   options.max_probes = 0, options.min_rows = 5;
   EXPECT_EQ(search(3, 3, found), "usage: min_rows is 5, but there is no max_probes; give it, too");
@@ -143,7 +173,11 @@ TEST_F(CApiGoal, Refuses) {
                            "rows that come with the call have no columns, so give `of`");
   groups.column = nullptr;
   EXPECT_EQ(search(3, 3, found), given + "neither `of` nor `column`; give one");
-  groups.of = group.data(), groups.entries = kRows - 1;
+  groups.of = group.data(), groups.size = 8;
+  EXPECT_EQ(search(3, 3, found),
+            "usage: annudf_groups.size is 8, at least 32 are needed; set it to "
+            "sizeof(annudf_groups)");
+  groups.size = sizeof groups, groups.entries = kRows - 1;
   EXPECT_EQ(search(3, 3, found), "usage: group_by has 1002 entries, the largest id is 1002; give "
                                  "one entry for every id");
   annudf_radius_result *within = nullptr;
@@ -151,6 +185,25 @@ TEST_F(CApiGoal, Refuses) {
                                                   9, &options, &within, nullptr)),
             "usage: annudf_ivf_flat_radius_search: options.group_by is set; the call has no use "
             "for it, so leave it out");
+  annudf_filter *filter = nullptr;
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_filter(backend, index, artifact, captures, kRows, &options, &filter)),
+      "usage: annudf_ivf_flat_filter: options.group_by is set; the call has no use for it, "
+      "so leave it out");
+  groups.entries = kRows;
+  Found all = foundFor(queries, kRows + 1);
+  EXPECT_EQ(search(kRows + 1, 3, all), "usage: k is 1004, it must be an integer from 1 to 1003");
+  asked.rows = 0;
+  EXPECT_EQ(search(3, 3, found), "input: queries: there are 0 rows; give at least one");
+  asked.rows = kQueries;
+  OwnedIndex empty;
+  annudf_ivf_flat_build_options none = {};
+  none.size = sizeof none, none.train_only = 1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(nullptr, &rows, kLists, &none, &empty, nullptr)), "ok");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_search(backend, empty, artifact, captures, &asked, 3, 3, &options,
+                                     found.ids.data(), found.distances.data(), nullptr)),
+      "x");
   options.group_by = nullptr, options.max_probes = 9;
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, artifact, captures, &asked, 1, 1,
                                                   9, &options, &within, nullptr)),

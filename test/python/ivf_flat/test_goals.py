@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -68,7 +69,8 @@ def best_groups(distances, passes, k, groups=document):
 
 def widened(index, k, least, chosen, n_probes, max_probes, **options):
     """What queries find that are asked again by hand, with twice the lists, until they find `least` rows."""
-    probes, open_ = n_probes, np.arange(QUERIES)
+    share = 1.0 if chosen is None or callable(chosen) else np.mean(chosen)
+    probes, open_ = min(max_probes, math.ceil(n_probes / share)), np.arange(QUERIES)
     distances, ids = np.empty((QUERIES, k), np.float32), np.empty((QUERIES, k), np.int64)
     ends = np.full(QUERIES, n_probes)
     while len(open_):
@@ -112,6 +114,20 @@ def test_groups(index, name, k):
         np.testing.assert_array_equal(found[1], expected[1])
 
 
+def test_fewer_groups_than_k_are_found_soon():
+    """Without another search of all rows for each query."""
+    rows = np.repeat(data, 40, axis=0)
+    exact = brute_force.build(rows, "l1")
+    two = np.arange(len(rows)) % 2
+    found = brute_force.search(exact, asked, 5, group_by=two)
+    assert ((found[1] >= 0).sum(1) == 2).all()
+
+
+def test_all_lists_are_at_least_any_probes(index):
+    wide = ivf_flat.SearchParams(n_probes=500, max_probes=LISTS, metric="l1")
+    assert (ivf_flat.search(wide, index, asked, 5, filter=own)[1][:, 0] >= 0).any()
+
+
 def test_groups_widen(index):
     params = ivf_flat.SearchParams(n_probes=1, max_probes=LISTS, metric="l1")
     distances, ids, stats = ivf_flat.search(params, index, asked, 8, filter=own, group_by=document, return_stats=True)
@@ -147,7 +163,6 @@ def test_results_are_written_where_they_are_wanted(index):
 
 
 REFUSED = [
-    (lambda: ivf_flat.SearchParams(n_probes=8, max_probes=7), "max_probes is 7, n_probes is 8; give no fewer"),
     (lambda: ivf_flat.SearchParams(max_probes=0), "max_probes is 0, it must be an integer from 1 to"),
     (lambda: ivf_flat.SearchParams(min_rows=3), "min_rows is 3, but max_probes is None; give max_probes, too"),
     (lambda: ivf_flat.SearchParams(max_probes=30, min_rows=0), "min_rows is 0, it must be an integer from 1 to"),
@@ -167,12 +182,18 @@ def test_arguments_that_are_refused(index):
         with pytest.raises(error, match=re.escape(message)):
             ivf_flat.search(params, index, asked, 3, **options)
 
+    with pytest.raises(ArgumentError, match=r"max_probes is 7, n_probes is 8; give no fewer"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=8, max_probes=7), index, asked, 3)
     refused("group_by has 1199 entries, the largest id is 1199; give one entry for every id", group_by=document[:-1])
     refused("group_by is 'nothing', which is no column of the index", group_by="nothing")
     refused("argument 'group_by' has shape (2, 2), it must be (n_ids,)", group_by=[[1, 2], [3, 4]])
     refused("argument 'group_by' has dtype float64", DtypeError, group_by=document / 2)
     weights = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), data, columns={"weight": document / 2})
     with pytest.raises(ArgumentError, match=r"group_by is 'weight', a column of f64; give one of integers"):
+        ivf_flat.search(ivf_flat.SearchParams(), weights, asked, 3, group_by="weight")
+    bf16 = pytest.importorskip("ml_dtypes").bfloat16
+    weights = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), data, columns={"weight": document.astype(bf16)})
+    with pytest.raises(ArgumentError, match=r"group_by is 'weight', a column of bf16; give one of integers"):
         ivf_flat.search(ivf_flat.SearchParams(), weights, asked, 3, group_by="weight")
     with pytest.raises(ArgumentError, match=r"search_params.max_probes is 8; radius_search does not widen"):
         ivf_flat.radius_search(params, index, asked, 3.0)

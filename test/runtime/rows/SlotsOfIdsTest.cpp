@@ -64,6 +64,7 @@ TEST(SlotsOfIds, FindWhatIsThere) {
   check({from(INT64_MAX - 49, 50)}, Form::Run, {0, INT64_MAX - 50, -1, INT64_MIN, -49});
   check({from(7, 32), from(39, 5)}, Form::Run, {6, 44});
   check({from(7, 31), from(38, 5)}, Form::Table, {6, 43, -1, INT64_MIN});
+  check({from(0, 10), from(32, 10)}, Form::Table, {10, 15, 31, 42});
   check({from(90, 40), {}, from(0, 30)}, Form::Table, {30, 89, 130, -1});
   check({from(5, 40, 3)}, Form::Table, {6, 4, 123, -1, INT64_MIN});
   check({from(5, 40, 4)}, Form::Sorted, {6, 4, 162, 1000, -1, INT64_MIN});

@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint32_t kQueriesAtOnce = 8; ///< Code loads what it reads of a row once for all of these.
 
-/// One of as many words, by selects alone.
+/// The word with a number below kQueriesAtOnce, by selects alone.
 __device__ __forceinline__ uint32_t pick(const uint32_t (&words)[kQueriesAtOnce], uint32_t which) {
   uint32_t left[kQueriesAtOnce];
 #pragma unroll
@@ -82,8 +82,8 @@ __device__ __forceinline__ void writeWords(const annudf_predicate_args &args, Ke
   else
     return;
   constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
-  // Words of a query's groups are written side by side. A word more a warp spares bank conflicts.
-  constexpr uint32_t kRow = ANNUDF_PREDICATE_SHARED_BYTES / kWarps / sizeof(uint32_t);
+  // Words of a query's groups are written side by side.
+  constexpr uint32_t kRow = ANNUDF_PREDICATE_STRIDE;
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   const uint32_t size = numbers(args.index.listSize)[tile.x];
   const uint32_t groups = tile.w + min((size + 31) / 32 - tile.w, work.segmentGroups);

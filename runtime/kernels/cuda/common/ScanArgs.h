@@ -47,8 +47,10 @@
 #define ANNUDF_RING_BYTES (ANNUDF_SCAN_THREADS * 16 * ANNUDF_RING_BATCH * ANNUDF_RING_BATCHES)
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
-/// Words of a block's warps, which write those of a predicate: 32 and one that is none.
-#define ANNUDF_PREDICATE_SHARED_BYTES (ANNUDF_SCAN_THREADS / 32 * 33 * 4)
+/// Places between the words of two warps that write a predicate's, so that the words that a warp
+/// writes at once, of each warp eight, are in 32 banks; and what the block has in shared memory.
+#define ANNUDF_PREDICATE_STRIDE 40
+#define ANNUDF_PREDICATE_SHARED_BYTES (ANNUDF_SCAN_THREADS / 32 * ANNUDF_PREDICATE_STRIDE * 4)
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
 /// all warps but one, 48 bytes each at most.
 #define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 48)

@@ -30,7 +30,8 @@ struct RowGroups {
 
 struct SearchGoal {
   /// A query that has not found what it must searches twice its lists, again and again, up to so
-  /// many. 0: none does.
+  /// many. With a filter of bits it begins with the probes over the share of rows that pass. 0:
+  /// none does.
   int64_t maxProbes = 0;
   /// Rows that a query must find in its lists before it is done, though it gives the k best alone.
   /// 0: k.
@@ -41,7 +42,7 @@ struct SearchGoal {
   bool isSet() const { return maxProbes != 0 || minRows != 0 || groups; }
 };
 
-/// Before there are lists to count.
+/// \param nProbes  no more than the index has lists.
 /// \throws ArgumentError(Usage) for numbers below 0, max_probes below n_probes, and min_rows
 /// without max_probes.
 void checkGoal(const SearchGoal &goal, int64_t nProbes);
@@ -56,6 +57,9 @@ struct QueryPart {
 };
 
 MatrixView partOf(const MatrixView &queries, const QueryPart &part);
+
+/// Results that are in memory at once, about.
+inline constexpr int64_t kMostResults = int64_t(1) << 23;
 
 /// Gives the k best of each of these queries, in host memory.
 using SearchOfPart = std::function<void(const QueryPart &part, int k, const SearchParams &params,
