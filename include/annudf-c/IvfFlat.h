@@ -251,24 +251,24 @@ typedef struct annudf_ivf_flat_search_stats {
   int64_t widened; /**< Queries that searched more lists than n_probes; see max_probes. */
 } annudf_ivf_flat_search_stats;
 
-/** A metric that ranks again what the search's own metric finds. */
+/** A second metric, which ranks the rows that the search's own metric finds. */
 typedef struct annudf_second_phase {
   size_t size; /**< sizeof(annudf_second_phase).                                                */
   const annudf_artifact *artifact;
-  const annudf_captures *captures; /**< Bound as for a search of the index; NULL: it has none.  */
-  /** The first metric finds k times so many rows for each query, rounded up; 1 or more. It is times
-   * min_rows where that is larger, and times 4 k or more with group_by. */
+  const annudf_captures *captures; /**< Bound as for a search of the index; NULL if it has none. */
+  /** The search's own metric finds k times ratio rows for each query, rounded up; 1 or more. With
+   * min_rows above k it finds min_rows times ratio, and with group_by at least 4 k times ratio. */
   double ratio;
-  /** What the second phase cost; may be NULL. The search's own statistics are of the first. */
+  /** Statistics of the second phase; may be NULL. Those of the search are of the first phase. */
   annudf_ivf_flat_search_stats *stats;
 } annudf_second_phase;
 
-/** The group of each row: the document of a passage, say. Either `of` or `column` is given. */
+/** The group of each row, such as the document of a passage. Give either `of` or `column`. */
 typedef struct annudf_groups {
   size_t size;        /**< sizeof(annudf_groups).                                             */
-  const int64_t *of;  /**< Entry i is the group of the row with id i; in host memory.         */
-  int64_t entries;    /**< Of `of`: more than the index's largest id.                         */
-  const char *column; /**< A column of the index, of integers.                               */
+  const int64_t *of;  /**< of[i] is the group of the row with id i; in host memory.           */
+  int64_t entries;    /**< Length of `of`: at least the largest id of the index plus 1.       */
+  const char *column; /**< Name of a column of the index, of integers.                        */
 } annudf_groups;
 
 typedef struct annudf_ivf_flat_search_options {
@@ -291,19 +291,22 @@ typedef struct annudf_ivf_flat_search_options {
   int32_t skip_pairs;
   /** Not 0: the statistics are numbers alone; `family` and `why` are "". */
   int32_t skip_why;
-  /** Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
-   * again and again, up to so many: n_probes or more. With a filter of bits it begins with n_probes
-   * over the share of rows that pass. It finds what a search with the number of lists that it ended
-   * with finds. With this, group_by or refine results on a device are waited for. For
-   * annudf_ivf_flat_search alone, as min_rows is. */
+  /** 0: no query is searched again. Else n_probes or more: a query that finds fewer than k rows, or
+   * than min_rows, is searched again in twice as many lists, until it finds enough or has searched
+   * max_probes lists. With a filter of bits it begins with n_probes divided by the share of rows
+   * that pass. Its results are those of a search with the last number of lists. With max_probes,
+   * group_by or refine, results on a device are waited for. For annudf_ivf_flat_search only, as is
+   * min_rows. */
   int64_t max_probes;
-  /** Rows that a query must find, though it gives the k best alone; 0: k. With max_probes. */
+  /** Rows that a query must find before it stops; it still returns only the k best. 0: k. Only with
+   * max_probes. */
   int64_t min_rows;
-  /** If not NULL, each result is the best row of its group. For annudf_ivf_flat_search and
-   * annudf_brute_force_knn. Read during the call only. */
+  /** If not NULL, results are the best rows of the k best groups, one row each. For
+   * annudf_ivf_flat_search and annudf_brute_force_knn. Read during the call only. */
   const annudf_groups *group_by;
-  /** If not NULL, results are the k best by this metric of the rows that the search's own metric
-   * finds, as by annudf_ivf_flat_refine. For annudf_ivf_flat_search. Read during the call only. */
+  /** If not NULL, this metric ranks the rows that the search's own metric finds, as
+   * annudf_ivf_flat_refine does; results are its k best. For annudf_ivf_flat_search. Read during
+   * the call only. */
   const annudf_second_phase *refine;
 } annudf_ivf_flat_search_options;
 

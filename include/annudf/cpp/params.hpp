@@ -123,11 +123,11 @@ struct save_params {
   std::stop_token stop = {};
 };
 
-/// A metric that ranks again what a search's own metric finds.
+/// A second metric, which ranks the rows that the search's own metric finds.
 struct refine_params {
-  bound_metric metric = {};      ///< Default: there is no second phase.
-  double ratio = 2;              ///< The search's metric finds k times so many rows for each query.
-  search_stats *stats = nullptr; ///< If not null, gets what the second phase cost.
+  bound_metric metric = {};      ///< Default: no second phase.
+  double ratio = 2;              ///< The search's metric finds k times ratio rows for each query.
+  search_stats *stats = nullptr; ///< If not null, gets the statistics of the second phase.
 };
 
 struct search_params {
@@ -146,13 +146,18 @@ struct search_params {
   /// A GPU counts no pairs: `scored` and `nan_distances` of the statistics are 0 there. For metrics
   /// that are NaN on purpose.
   bool skip_pairs = false;
-  /// Above 0: a query that found fewer than k rows, or than min_rows, searches twice its lists,
-  /// again and again, up to so many. Results on a device are then waited for.
+  /// 0: no query is searched again. Else n_probes or more: a query that finds fewer than k rows, or
+  /// than min_rows, is searched again in twice as many lists, until it finds enough or has searched
+  /// max_probes lists. With a filter of bits it begins with n_probes divided by the share of rows
+  /// that pass. With this, refine or group_by, results on a device are waited for.
   std::int64_t max_probes = 0;
-  std::int64_t min_rows = 0; ///< Rows that a query must find; 0: k. With max_probes.
-  /// If its metric is given, results are the k best by that of what the search's metric finds.
+  std::int64_t min_rows = 0; ///< Rows that a query must find; 0: k. Only with max_probes.
+  /// If its metric is given, it ranks the rows that the search's metric finds; results are its k
+  /// best.
   refine_params refine = {};
-  row_groups group_by = {}; ///< If given, each result is the best row of its group.
+  row_groups group_by = {}; ///< If given, results are the best rows of k groups.
+};
+row_groups group_by = {}; ///< If given, each result is the best row of its group.
 };
 
 } // namespace ivf_flat

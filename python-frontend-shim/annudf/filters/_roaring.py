@@ -16,8 +16,8 @@ from annudf.errors import ArgumentError, InputError, UnavailableError
 from annudf.filters._bits import Prefilter
 
 _COOKIES = (12346, 12347)
-"""First 16 bits of the 32-bit format, without and with runs. The 64-bit format begins with the number of its parts of
-2**32 ids, of which a filter can have eight."""
+"""The first 16 bits of the 32-bit format, without runs and with runs. The 64-bit format begins with its number of
+parts, each of 2**32 ids; a filter has at most eight of them."""
 
 _STEP = 2**22
 """Ids that are unpacked at a time; a multiple of 32."""
@@ -32,8 +32,8 @@ def from_roaring(bitmap: Any, n_ids: int) -> Prefilter:
         Ids below `n_ids`. Bytes are Roaring's portable serialization, 32-bit or 64-bit, as CRoaring and ``serialize()``
         of pyroaring write it.
     n_ids : int
-        Number of ids that the filter covers, from 1 to 2**35: one more than the largest id of the index. The largest id
-        of the bitmap does not tell it, because the ids above may be those that do not pass.
+        Number of ids that the filter covers, from 1 to 2**35: one more than the largest id of the index. The bitmap
+        does not contain this number, because the largest ids may not pass.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def _deserialized(data: bytes) -> Any:
     kind: Any = pyroaring.BitMap if has_cookie else pyroaring.BitMap64
     try:
         read = kind.deserialize(data)
-    except (ValueError, IndexError) as error:  # The latter if there are none.
+    except (ValueError, IndexError) as error:  # IndexError: there are no bytes.
         raise InputError(
             f"bitmap: its {len(data)} bytes are not a Roaring bitmap in the portable serialization ({error}); give all "
             "bytes that serialize() wrote"

@@ -19,7 +19,7 @@ CoreGoal: TypeAlias = tuple[int, int, int, int, str]
 
 
 def core_goal(search_params: SearchParams, group_by: Any, place: Resources) -> tuple[CoreGoal | None, View | None]:
-    """What the core is asked for, None if the lists that are probed and k say it all; and what it points to."""
+    """The goal for the core, or None if there is none, and the array that the goal points to."""
     most, rows = search_params.max_probes or 0, search_params.min_rows or 0
     if isinstance(group_by, str):
         return (most, rows, 0, 0, group_by), None
@@ -30,7 +30,7 @@ def core_goal(search_params: SearchParams, group_by: Any, place: Resources) -> t
 
 
 def refuse_goal(search_params: SearchParams, what: str) -> None:
-    """For calls that search once, and the lists they are told of alone."""
+    """Refuses a goal or a second metric in calls that search once."""
     if search_params.refine is not None:
         raise ArgumentError(f"search_params.refine is given; {what} has one phase, so leave it out")
     if search_params.max_probes is not None:

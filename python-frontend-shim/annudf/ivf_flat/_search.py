@@ -162,9 +162,9 @@ def search(
     Notes
     -----
     With device arrays the call returns before the search is done, unless `max_probes`, `group_by` or `refine` is given.
-    The search is enqueued on the stream of `resources`, else on the current stream of the library of the queries. Later work on that
-    stream sees the results, and the arrays are kept alive until then. Only the first search with a metric, an element
-    type and an index in a process compiles, links, and copies the index to the device.
+    The search is enqueued on the stream of `resources`, else on the current stream of the library of the queries. Later
+    work on that stream sees the results, and the arrays are kept alive until then. Only the first search with a metric,
+    an element type and an index in a process compiles, links, and copies the index to the device.
 
     Examples
     --------

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Refine:
-    """A second metric for :class:`SearchParams`: it ranks the rows that the first one finds.
+    """A second metric for :class:`SearchParams`, which ranks the rows that the first metric finds.
 
     Parameters
     ----------
     metric : Metric or str
         A function decorated with :func:`annudf.metric`, or the name of a built-in metric.
     ratio : float, default 2
-        The first metric finds `k` times so many rows for each query, rounded up; from 1. It is times `min_rows` if that
-        is larger, and times 4 `k` or more with `group_by`.
+        The first metric finds `k` times `ratio` rows for each query, rounded up. At least 1. With `min_rows` above `k`
+        it finds `min_rows` times `ratio`, and with `group_by` at least 4 `k` times `ratio`.
     metric_arg : float, default 2.0
         The exponent of "minkowski". With another metric any other value is refused.
 
@@ -58,7 +58,7 @@ class Refine:
 
     @property
     def ratio(self) -> float:
-        """How many times `k` rows the first metric finds."""
+        """The first metric finds `k` times as many rows."""
         return self._ratio
 
     @property
@@ -67,7 +67,7 @@ class Refine:
         return self._metric_arg
 
     def chosen(self) -> Metric:
-        """The metric itself."""
+        """The metric, also if a name was given."""
         return chosen_metric(self._metric, self._metric_arg)
 
     @of_whole("_ratio")
@@ -82,29 +82,30 @@ class SearchParams(Parameters):
     Parameters
     ----------
     n_probes : int, default 20
-        Number of lists that a query scans. A number above that of the index scans all of them, as in cuVS.
+        Number of lists that a query scans. If it is above the index's number of lists, all are scanned, as in cuVS.
     metric : Metric or str, optional
         Ranks the rows: a function decorated with :func:`metric`, a name of :mod:`annudf.metrics` such as "canberra",
         or an :class:`annudf.DeviceUDF`, which is compiled now. Default: the metric of the index.
     metric_arg : float, default 2.0
         The exponent of "minkowski". With another metric any other value is refused.
     max_probes : int, optional
-        A query that found fewer than `k` rows, or than `min_rows`, searches twice its lists, again and again, up to so
-        many; ``index.n_lists`` is all of them. At least `n_probes`. With a filter of bits a query begins with
-        `n_probes` divided by the share of rows that pass. It finds what it would have found with the number of lists
-        that it ended with. Default: queries do not go on.
+        The most lists for a query that finds too few rows, as with a filter that few rows pass. A query that finds
+        fewer than `k` rows, or than `min_rows`, is searched again in twice as many lists, until it finds enough or has
+        searched `max_probes` lists. With a filter of bits it begins with `n_probes` divided by the share of rows that
+        pass. Its results are those of a search with the last number of lists. At least `n_probes`; ``index.n_lists``
+        allows all lists. Default: no query is searched again.
     min_rows : int, optional
-        Number of rows that a query must find before it stops, though it returns the `k` best alone: more rows give a
-        better recall. Only with `max_probes`. Default: `k`.
+        Number of rows that a query must find before it stops. It still returns only the `k` best; more rows than `k`
+        give a better recall. Only with `max_probes`. Default: `k`.
     refine : Refine, optional
-        A second metric, which ranks the rows that `metric` finds: an exact one after a cheap one, say. Results are its
-        `k` best rows, with its distances. The index may not have two rows with one id. Device arrays are waited for.
-        Default: there is no second phase.
+        A second metric, which ranks the rows that `metric` finds, such as an exact metric after a cheap one. Results
+        are its `k` best rows, with its distances. The index must not have two rows with one id. Default: no second
+        metric.
     family : str, optional
         The kernels to run, by the name that :class:`SearchStats` and ``annudf search --stats`` show: "groups" or
         "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that they cannot run is refused, and the
         message says why. Default: the planner chooses the fastest. Results do not depend on the kernels, except for the
-        last digits of "parts".
+        last digits with "parts".
     on_nan : {"warn", "raise", "skip"}, default "warn"
         What to do if distances are NaN. Their rows are never found. "warn" gives a :class:`NaNDistanceWarning`, once
         for each metric, if more than 0.1 % are NaN; with device arrays a later search gives it. "raise" raises
@@ -130,7 +131,7 @@ class SearchParams(Parameters):
         on_nan: _nan.OnNaN = "warn",
     ) -> None:
         self._on_nan = _nan.check_on_nan(on_nan)
-        # What names there are the backend knows, which the search chooses.
+        # Only the backend knows the names, and the search chooses the backend.
         self._family = None if family is None else check_name(family, "family", "a family of kernels")
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
         self._max_probes = None if max_probes is None else check_int(max_probes, "max_probes", 1, MAX_LISTS)
@@ -164,7 +165,7 @@ class SearchParams(Parameters):
 
     @property
     def refine(self) -> Refine | None:
-        """The second metric; None: there is none."""
+        """The second metric; None if there is none."""
         return self._refine
 
     @property
@@ -184,15 +185,15 @@ class SearchParams(Parameters):
 
     @property
     def on_nan(self) -> _nan.OnNaN:
-        """What to do where distances are NaN."""
+        """What to do if distances are NaN."""
         return self._on_nan
 
     def metric_for(self, index: Index) -> Metric:
-        """What rows of the index are ranked by."""
+        """The metric that ranks rows of the index."""
         return chosen_metric(self._metric or index.metric, self._metric_arg)
 
     def name_for(self, index: Index) -> str:
-        """What that is called, by the name that was given."""
+        """The name of that metric, as given."""
         metric = self._metric or index.metric
         return metric if isinstance(metric, str) else metric.name
 
@@ -209,6 +210,6 @@ class SearchParams(Parameters):
 
 
 def check_params(search_params: object) -> None:
-    """Refuses what is no SearchParams."""
+    """Refuses anything but a SearchParams."""
     if not isinstance(search_params, SearchParams):
         raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")

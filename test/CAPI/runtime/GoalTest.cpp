@@ -192,7 +192,7 @@ TEST_F(CApiGoal, Refuses) {
       "so leave it out");
   groups.entries = kRows;
   Found all = foundFor(queries, kRows + 1);
-  EXPECT_EQ(search(kRows + 1, 3, all), "usage: k is 1004, it must be an integer from 1 to 1003");
+  EXPECT_EQ(search(kRows + 1, 3, all), "usage: k is 1004, but the index has 1003 rows");
   asked.rows = 0;
   EXPECT_EQ(search(3, 3, found), "input: queries: there are 0 rows; give at least one");
   asked.rows = kQueries;
@@ -203,7 +203,7 @@ TEST_F(CApiGoal, Refuses) {
   EXPECT_EQ(
       outcome(annudf_ivf_flat_search(backend, empty, artifact, captures, &asked, 3, 3, &options,
                                      found.ids.data(), found.distances.data(), nullptr)),
-      "x");
+      "usage: k is 3, but the index has 0 rows; add some first");
   options.group_by = nullptr, options.max_probes = 9;
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_search(backend, index, artifact, captures, &asked, 1, 1,
                                                   9, &options, &within, nullptr)),

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A search looks at as many lists as it was told to and gives the k best rows. With a goal, queries
-// that found too few rows go on with more lists, and results are the best rows of k groups.
+// A search probes a given number of lists and gives the k best rows. A goal says when a query is
+// done: queries that found too few rows are searched again in more lists, and queries whose rows
+// are in too few groups are searched again for more rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +30,11 @@ struct RowGroups {
 };
 
 struct SearchGoal {
-  /// A query that has not found what it must searches twice its lists, again and again, up to so
-  /// many. With a filter of bits it begins with the probes over the share of rows that pass. 0:
-  /// none does.
+  /// A query that has not found enough is searched again in twice as many lists, until it has
+  /// searched maxProbes lists. With a filter of bits it begins with the probes divided by the share
+  /// of rows that pass. 0: no query is searched again.
   int64_t maxProbes = 0;
-  /// Rows that a query must find in its lists before it is done, though it gives the k best alone.
+  /// Rows that a query must find in its lists before it is done; it still gives only the k best.
   /// 0: k.
   int64_t minRows = 0;
   /// Each result is the best row of its group, and a query must find k groups.
@@ -51,7 +52,7 @@ void checkGoal(const SearchGoal &goal, int64_t nProbes);
 /// \throws ArgumentError(Usage) unless every row has a group.
 void checkGroups(const RowGroups &groups, int64_t rowExtent);
 
-/// Some of the queries of a search, from `first` on, counted from 0.
+/// Some queries of a search: `count` of them, from `first` on, counted from 0.
 struct QueryPart {
   int64_t first, count;
 };
@@ -71,7 +72,7 @@ struct GoalSearch {
   int64_t rows; ///< The index's.
   uint32_t lists;
   annudf_order order;
-  /// Queries that a batch searches in the time that it takes to begin another.
+  /// Queries that a search takes in the time that beginning another search takes.
   int64_t queriesOfACall = 1;
 };
 
@@ -81,8 +82,8 @@ GoalSearch goalSearchOf(const Backend &backend, const RowStore &index, const Met
 /// Some microseconds of a CPU, or some kernels of a GPU.
 int64_t queriesOfACall(const Backend &backend);
 
-/// Searches until each query has reached the goal, or has searched the lists that it may. What a
-/// query finds is what it would find if it had been asked alone, with the lists that it ended with.
+/// Searches until each query has reached the goal or has searched maxProbes lists. The results of a
+/// query are those of a search for it alone, with its last number of lists.
 /// \param k         of each query, at most `rows`.
 /// \param params    of the whole search.
 /// \param ids, distances  queries x k, in host memory.
