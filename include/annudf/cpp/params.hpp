@@ -157,8 +157,6 @@ struct search_params {
   refine_params refine = {};
   row_groups group_by = {}; ///< If given, results are the best rows of k groups.
 };
-row_groups group_by = {}; ///< If given, each result is the best row of its group.
-};
 
 } // namespace ivf_flat
 

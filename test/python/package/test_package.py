@@ -110,7 +110,7 @@ def test_what_is_half_made_has_a_repr():
     half_made = {one.__name__ for one, text in shown.items() if text == f"<{one.__name__}, half made>"}
     assert half_made == {
         "Bitmap", "Claim", "CodeFilter", "DeviceFunction", "DeviceUDF", "Diagnostic", "Evaluation", "FieldProperties", "Form", "Index", "IndexParams", "Metric",
-        "NearestNeighbors", "PackedBits", "Prefilter", "PreparedSearch", "Properties", "Resources", "SearchParams", "SearchStats", "UDFCapture", "device_ndarray",
+        "NearestNeighbors", "PackedBits", "Prefilter", "PreparedSearch", "Refine", "Properties", "Resources", "SearchParams", "SearchStats", "UDFCapture", "device_ndarray",
     }  # fmt: skip
     assert {ivf_flat.Index, brute_force.Index} <= shown.keys()
     # All others are Python's: exceptions, and the protocol Context.
