@@ -114,7 +114,7 @@ void Goal::search(annudf_backend &backend, const Arguments &arguments, const Sea
       search(some, toIds, toDistances, cost);
   };
   runtime::searchToGoal(
-      {queries.rows, of.rows, of.lists, of.order, runtime::queriesOfACall(*backend.value)},
+      {queries.rows, of.rows, of.lists, of.order, runtime::queriesOfACall(*backend.value), of.full},
       arguments.k, arguments.params, goal_, part, there ? foundIds.data() : ids,
       there ? foundDistances.data() : distances, stats);
   if (!device)

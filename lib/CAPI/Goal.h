@@ -24,6 +24,7 @@ class Goal {
 public:
   Goal(const Call &call, const annudf_ivf_flat_search_options *options);
 
+  bool hasGroups() const { return goal_.groups.has_value(); }
   /// Before a search, while the index may be read.
   /// \param nProbes  what max_probes must reach.
   void chooseFrom(const Call &call, const runtime::RowStore &index, int64_t nProbes);
@@ -37,7 +38,8 @@ public:
   struct Searched {
     int64_t rows;
     uint32_t lists;
-    annudf_order order; ///< The results'.
+    annudf_order order;                         ///< The results'.
+    const std::vector<uint8_t> *full = nullptr; ///< As GoalSearch::full.
   };
   /// Searches until each query has reached the goal, and then waits for results on a device; once
   /// if there is none.

@@ -44,7 +44,8 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
       of.search(*backend, index->value, *artifact, captures, toIds, toDistances, costs);
     };
     goal.search(*backend, arguments,
-                {index->value.size(), index->value.nLists(), second.orderOr(*artifact)},
+                {index->value.size(), index->value.nLists(), second.orderOr(*artifact),
+                 second.full(goal.hasGroups())},
                 second.after(search, *backend, index->value), ids, distances, wanted(stats, cost));
     give(stats, cost);
     second.finish();

@@ -72,6 +72,20 @@ public:
       ids = idsHere_.data(), distances = distancesHere_.data();
     }
   }
+  /// Says of each query of a part whether it found `count` rows.
+  void tellFull(annudf_backend &backend, const Place &at, int64_t begin, int64_t queries, int count,
+                std::vector<uint8_t> &full) const {
+    std::vector<std::byte> copy;
+    const int64_t *found = ids;
+    if (at.onDevice) {
+      copy = backend.cuda->read(ids, size_t(queries) * size_t(count) * sizeof *ids, sizeof *ids,
+                                at.stream, "results");
+      found = reinterpret_cast<const int64_t *>(copy.data());
+    }
+    full.resize(size_t(begin + queries));
+    for (int64_t q = 0; q < queries; ++q)
+      full[size_t(begin + q)] = found[(q + 1) * count - 1] >= 0;
+  }
   int64_t *ids = nullptr;
   float *distances = nullptr;
 
@@ -115,6 +129,8 @@ void SecondPhase::search(const Goal::Search &first, annudf_backend &backend,
     first(of, found.ids, found.distances, stats ? &cost : nullptr);
     if (stats)
       addPart(*stats, cost, double(part.count) / double(queries));
+    if (tellsFull_)
+      found.tellFull(backend, arguments.at, begin, part.count, count, full_);
     of.k = arguments.k;
     of.params.progress = progress(0.5);
     runtime::report(of.params.progress, "search", 0);

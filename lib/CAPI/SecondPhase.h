@@ -11,7 +11,10 @@
 
 #include "Goal.h"
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace annudf::capi {
 
@@ -29,6 +32,11 @@ public:
   annudf_order orderOr(const annudf_artifact &first) const {
     return (given_ ? *given_->artifact : first).value.manifest.order;
   }
+  /// As GoalSearch::full, which searches then fill; null if nobody asks.
+  const std::vector<uint8_t> *full(bool asked) {
+    tellsFull_ = given_ && asked;
+    return tellsFull_ ? &full_ : nullptr;
+  }
   /// Tells what the second phase cost.
   void finish() const;
 
@@ -42,6 +50,8 @@ private:
 
   std::optional<annudf_second_phase> given_;
   const int64_t queries_;
+  bool tellsFull_ = false;
+  std::vector<uint8_t> full_;
   std::string origin_;
   runtime::SearchStats cost_;
 };

@@ -215,13 +215,13 @@ static void loadGroups(SearchArguments &arguments, const runtime::Index &index) 
     arguments.groups = runtime::integersById(index, from, "--group-by");
   } else {
     const runtime::NumericArray array = runtime::readCapture(from);
-    if (array.shape.size() != 1 || (array.dtype != "i4" && array.dtype != "i8"))
+    if (array.shape.size() != 1 || (array.dtype != "i32" && array.dtype != "i64"))
       throw Error(ErrorKind::Input, from + ": holds " + std::to_string(array.shape.size()) + "-D " +
                                         array.dtype +
                                         "; groups are a vector of int32 or int64, one an id");
     std::vector<int64_t> groups(static_cast<size_t>(array.shape[0]));
     for (size_t id = 0; id < groups.size(); ++id)
-      if (array.dtype == "i8") {
+      if (array.dtype == "i64") {
         std::memcpy(&groups[id], array.storage.data() + id * 8, 8);
       } else {
         int32_t group = 0;
@@ -346,11 +346,11 @@ void tool::addSearchCommand(CLI::App &app) {
       command
           ->add_option("--max-probes", arguments->goal.maxProbes,
                        "Queries that find too few rows scan twice their lists, up to so many")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(int64_t(1), int64_t(runtime::kMaxLists)));
   command
       ->add_option("--min-rows", arguments->goal.minRows,
                    "Rows that a query must find before it stops (default: -k)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t(1), int64_t(ANNUDF_MAX_K)))
       ->needs(most);
   command->add_flag("--exact", arguments->exact, "Scan all lists")
       ->excludes(probes)

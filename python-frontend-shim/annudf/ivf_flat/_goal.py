@@ -22,6 +22,8 @@ def core_goal(search_params: SearchParams, group_by: Any, place: Resources) -> t
     """The goal for the core, or None if there is none, and the array that the goal points to."""
     most, rows = search_params.max_probes or 0, search_params.min_rows or 0
     if isinstance(group_by, str):
+        if not group_by:
+            raise ArgumentError("group_by is '', which is no column of the index; name one, or give an array")
         return (most, rows, 0, 0, group_by), None
     if group_by is not None:
         groups = given_ids(group_by, "group_by", place, None, "(n_ids,), an integer for each id")

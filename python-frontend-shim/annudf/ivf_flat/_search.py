@@ -188,6 +188,9 @@ def search(
     asked = check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     check_entries(index, metric, asked)
     goal, groups = core_goal(search_params, group_by, place)
+    for out, name in ((distances_view, "distances"), (neighbors_view, "neighbors")):
+        if groups is not None and _arrays.overlaps(out, groups):
+            raise ArgumentError(f"arguments '{name}' and 'group_by' share memory; give another array")
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     on_host = rows.device.kind == "cpu"
     there = neighbors_view if on_host else None

@@ -37,6 +37,10 @@ class Refine:
     ------
     ArgumentError
         A value cannot be used.
+
+    Notes
+    -----
+    ``ctx.list`` of its metric is 0, as in :func:`annudf.refine`.
     """
 
     def __init__(

@@ -41,7 +41,8 @@ class SearchStats:
     link_ms : float
         Milliseconds of compiling and linking before the search; 0 if the kernels were cached.
     n_probes : int
-        Lists that a query scanned.
+        Lists that a query scanned first. A search with ``max_probes`` or ``group_by`` may scan more, or again, and the
+        numbers below count each scan.
     n_probes_asked : int
         Lists that the parameters asked for, which may be more than the index has.
     n_lists : int

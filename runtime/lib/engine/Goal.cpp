@@ -56,11 +56,14 @@ private:
   void searchAll(const Way &way, const std::vector<int64_t> &queries);
   /// \param queries  those in the part that are not done.
   void searchPart(const Way &way, const QueryPart &part, std::span<const int64_t> queries);
-  void settle(const Way &way, int64_t query, const int64_t *ids, const float *distances);
+  /// \param place  of the query in its part.
+  void settle(const Way &way, int64_t query, size_t place, const int64_t *ids,
+              const float *distances);
   /// Which of the rows that were found are results. \param found  how many were.
   std::vector<int64_t> chosen(const int64_t *ids, int64_t found) const;
   /// How to go on with what was found, if that is not enough.
-  std::optional<Way> next(const Way &way, int64_t found, int64_t taken);
+  /// \param mayBeMore  rows in the lists than were asked for.
+  std::optional<Way> next(const Way &way, bool mayBeMore, int64_t found, int64_t taken);
   /// What a search of queries cost. \param share  of all queries.
   void addCostOf(const Way &way, SearchStats &cost, double share);
   /// Whether to go on, with so many queries done.
@@ -105,7 +108,8 @@ void ToGoal::run() {
   all.resize(static_cast<size_t>(of_.queries));
   std::iota(all.begin(), all.end(), int64_t(0));
   while (!open_.empty()) {
-    const auto some = open_.extract(open_.begin());
+    auto some = open_.extract(open_.begin());
+    std::ranges::sort(some.mapped()); // Two ways may lead to one.
     searchAll(some.key(), some.mapped());
   }
 }
@@ -146,8 +150,8 @@ void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const i
   search_(part, static_cast<int>(way.kept), params, found_.data(), foundDistances_.data(),
           stats_ ? &cost : nullptr);
   for (const int64_t query : queries) {
-    const size_t at = static_cast<size_t>(query - part.first) * kept;
-    settle(way, query, found_.data() + at, foundDistances_.data() + at);
+    const auto place = static_cast<size_t>(query - part.first);
+    settle(way, query, place, found_.data() + place * kept, foundDistances_.data() + place * kept);
   }
   told_ = std::max(told_, double(done_) / double(of_.queries));
   report(params_.progress, "search", told_);
@@ -179,8 +183,8 @@ std::vector<int64_t> ToGoal::chosen(const int64_t *ids, int64_t found) const {
   return places;
 }
 
-std::optional<Way> ToGoal::next(const Way &way, int64_t found, int64_t taken) {
-  if (taken < k_ && found == way.kept && way.kept < rows_) {
+std::optional<Way> ToGoal::next(const Way &way, bool mayBeMore, int64_t found, int64_t taken) {
+  if (goal_.groups && taken < k_ && mayBeMore && way.kept < rows_) {
     if (groups_ == 0) {
       const int64_t *const of = goal_.groups->ofId;
       groups_ = std::ssize(std::unordered_set<int64_t>(of, of + goal_.groups->ids));
@@ -194,10 +198,12 @@ std::optional<Way> ToGoal::next(const Way &way, int64_t found, int64_t taken) {
   return std::nullopt;
 }
 
-void ToGoal::settle(const Way &way, int64_t query, const int64_t *ids, const float *distances) {
+void ToGoal::settle(const Way &way, int64_t query, size_t place, const int64_t *ids,
+                    const float *distances) {
   const int64_t found = std::find(ids, ids + way.kept, -1) - ids;
   const std::vector<int64_t> places = chosen(ids, found);
-  if (const auto more = next(way, found, std::ssize(places))) {
+  const bool mayBeMore = of_.full ? (*of_.full)[place] != 0 : found == way.kept;
+  if (const auto more = next(way, mayBeMore, found, std::ssize(places))) {
     open_[*more].push_back(query);
     return;
   }

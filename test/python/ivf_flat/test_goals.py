@@ -123,6 +123,18 @@ def test_fewer_groups_than_k_are_found_soon():
     assert ((found[1] >= 0).sum(1) == 2).all()
 
 
+def test_queries_that_come_to_one_way_by_two(index):
+    """Some for more rows after more lists, others the other way round."""
+    skewed = np.where(random.random(ROWS) < 0.9, 0, random.integers(0, 30, ROWS))
+    params = ivf_flat.SearchParams(n_probes=1, max_probes=LISTS, metric="l1")
+    for seed in range(10):
+        queries = np.random.default_rng(seed).integers(-4, 5, (60, DIMS)).astype(np.float32)
+        together = ivf_flat.search(params, index, queries, 5, group_by=skewed)
+        for row in range(len(queries)):
+            alone = ivf_flat.search(params, index, queries[row : row + 1], 5, group_by=skewed)
+            np.testing.assert_array_equal(alone[1][0], together[1][row])
+
+
 def test_all_lists_are_at_least_any_probes(index):
     wide = ivf_flat.SearchParams(n_probes=500, max_probes=LISTS, metric="l1")
     assert (ivf_flat.search(wide, index, asked, 5, filter=own)[1][:, 0] >= 0).any()
@@ -186,6 +198,10 @@ def test_arguments_that_are_refused(index):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=8, max_probes=7), index, asked, 3)
     refused("group_by has 1199 entries, the largest id is 1199; give one entry for every id", group_by=document[:-1])
     refused("group_by is 'nothing', which is no column of the index", group_by="nothing")
+    refused("group_by is '', which is no column of the index; name one, or give an array", group_by="")
+    shared = np.zeros(ROWS, np.int64)
+    out = shared[: QUERIES * 3].reshape(QUERIES, 3)
+    refused("arguments 'neighbors' and 'group_by' share memory", neighbors=out, group_by=shared)
     refused("argument 'group_by' has shape (2, 2), it must be (n_ids,)", group_by=[[1, 2], [3, 4]])
     refused("argument 'group_by' has dtype float64", DtypeError, group_by=document / 2)
     weights = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), data, columns={"weight": document / 2})

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -119,6 +120,19 @@ def test_nan_of_the_second_is_told(index):
     roots = ivf_flat.SearchParams(n_probes=LISTS, metric="l1", refine=ivf_flat.Refine(rooted, ROWS))
     with pytest.warns(NaNDistanceWarning, match="metric 'rooted'"):
         ivf_flat.search(roots, index, asked, 5)
+
+
+def test_rows_that_are_nan_to_the_second_hide_no_group():
+    @annudf.metric(finalize=lambda acc, ctx: math.nan if acc == 5 else acc)
+    def but_five(x, y, acc):
+        return acc + abs(x - y)
+
+    line = np.arange(100, dtype=np.float32)[:, None]
+    lines = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), line)
+    groups = np.where(np.arange(100) < 20, 0, np.arange(100))
+    two = ivf_flat.SearchParams(n_probes=1, metric="l1", refine=ivf_flat.Refine(but_five, 1), on_nan="skip")
+    found = ivf_flat.search(two, lines, line[:1] * 0, 3, group_by=groups)
+    np.testing.assert_array_equal(found[1], [[0, 20, 21]])
 
 
 def test_what_is_refused(index):

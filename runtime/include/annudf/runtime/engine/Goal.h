@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -74,6 +75,9 @@ struct GoalSearch {
   annudf_order order;
   /// Queries that a search takes in the time that beginning another search takes.
   int64_t queriesOfACall = 1;
+  /// If not null, each search tells there of each of its queries whether it found as many rows as
+  /// it looked for, not all of which it need give: others were NaN to a second metric.
+  const std::vector<uint8_t> *full = nullptr;
 };
 
 /// What is searched: all rows of a store.
