@@ -39,7 +39,7 @@ SecondPhase::SecondPhase(const Call &call, const annudf_ivf_flat_search_options 
                        "annudf_second_phase");
   call.refuseNull(given_->artifact, "options.refine.artifact");
   checkStats(call, given_->stats);
-  if (!(given_->ratio >= 1 && given_->ratio <= ANNUDF_MAX_K))
+  if (!(given_->ratio >= 1 && given_->ratio <= double(ANNUDF_MAX_K)))
     call.refuse("options.refine.ratio is " + std::to_string(given_->ratio) +
                 ", it must be from 1 to " + std::to_string(ANNUDF_MAX_K));
   origin_ = originOf(*given_->artifact);
