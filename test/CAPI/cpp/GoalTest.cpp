@@ -36,10 +36,10 @@ TEST_F(CppGoal, QueriesGoOnAndGroups) {
   annudf::search_stats stats;
   const auto found = ivf_flat::search(index, rows, 3,
                                       {.n_probes = 1,
-                                       .max_probes = 5,
-                                       .min_rows = 5,
                                        .filter = annudf::filter::from_bools(pass),
-                                       .stats = &stats});
+                                       .stats = &stats,
+                                       .max_probes = 5,
+                                       .min_rows = 5});
   EXPECT_EQ(stats.widened, 100);
   for (const std::int64_t id : found.neighbors)
     EXPECT_EQ(id % 20, 0);
