@@ -92,7 +92,7 @@ def test_refused_params(changed, message):
         (
             ivf_flat.SearchParams(),
             "n_probe",
-            "SearchParams has no 'n_probe'; it has n_probes, metric, metric_arg, family, on_nan",
+            "SearchParams has no 'n_probe'; it has n_probes, max_probes, min_rows, refine, metric, metric_arg, family, on_nan",
         ),
         (
             ivf_flat.SearchParams(),
