@@ -214,7 +214,7 @@ protected:
   }
   /// Rows 0, 2, 4, ... are of tenant 0, the others of tenant 1, by an array or a column of the
   /// index.
-  void bindTo(std::vector<int32_t> mine, annudf_captures **captures, bool asColumn = false) {
+  void bindTo(const std::vector<int32_t> &mine, annudf_captures **captures, bool asColumn = false) {
     std::vector<int32_t> tenants(kRows);
     for (int64_t row = 0; row < kRows; ++row)
       tenants[size_t(row)] = int32_t(row % 2);
