@@ -24,6 +24,7 @@
 #define ANNUDF_ACCUMULATOR_WIDTH 32
 #define ANNUDF_COORDINATE_WIDTH 32
 // Shared memory of a size that a launch chooses, and what only a device can assemble.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 #undef __shared__
 #define __shared__
 #define asm
@@ -33,6 +34,7 @@ inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t shift) {
   return static_cast<uint32_t>((uint64_t(high) << 32 | low) >> (shift & 31));
 }
 inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
+// NOLINTEND(bugprone-reserved-identifier)
 #include "kernels/cuda/scan/Scan.cu"
 #undef asm
 #undef volatile

@@ -17,7 +17,7 @@
 
 // Shared memory of a size that a launch chooses.
 #undef __shared__
-#define __shared__
+#define __shared__ // NOLINT(bugprone-reserved-identifier)
 #include "kernels/cuda/search/FilterBits.cuh"
 
 uint32_t wordsOfBlock[ANNUDF_PREDICATE_SHARED_BYTES / sizeof(uint32_t)];
