@@ -32,6 +32,7 @@ public:
 
 std::vector<int64_t> from(int64_t first, int64_t count, int64_t step = 1) {
   std::vector<int64_t> ids;
+  ids.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     ids.push_back(first + i * step);
   return ids;
