@@ -73,18 +73,11 @@ annudf_status annudf_ivf_flat_refine(annudf_backend *backend, const annudf_ivf_f
     annudf_place place;
     const runtime::CandidateRows given = candidatesOf(call, candidates, place);
     const Place at = toPlace(call, backend, place, "candidates");
-    const runtime::MetricView metric(artifact->value, artifact->digest, arguments.origin);
-    const runtime::BoundCaptures &bound = arguments.boundOr(captures);
     runtime::SearchStats cost;
     // Held until the search is enqueued, as by annudf_ivf_flat_search.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    if (backend->cuda)
-      backend->cuda->refineOwn(index->value, given, {at.onDevice, at.stream}, metric, bound,
-                               arguments.queries, {arguments.at.onDevice, arguments.at.stream}, k,
-                               arguments.params, ids, distances, wanted(stats, cost));
-    else
-      runtime::refineOwn(*backend->value, index->value, given, metric, bound, arguments.queries, k,
-                         arguments.params, ids, distances, wanted(stats, cost));
+    arguments.refine(*backend, index->value, given, at, *artifact, captures, k, ids, distances,
+                     wanted(stats, cost));
     give(stats, cost);
   });
 }

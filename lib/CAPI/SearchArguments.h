@@ -11,6 +11,7 @@
 
 #include "Handles.h"
 
+#include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/engine/SearchRows.h"
 
 #include <algorithm>
@@ -117,7 +118,7 @@ struct Arguments {
     call.refuseNull(artifact, "artifact");
     checkStats(call, stats);
     const annudf_ivf_flat_search_options given = optionsOf(options);
-    hasMore = given.max_probes != 0 || given.min_rows != 0 || given.group_by || given.refine;
+    hasMore = moreOf(given) != nullptr;
     if (more == More::Refused)
       refuseMore(call, given);
     const PlacedMatrix placed = toPlaced(call, backend, vectors, what);
@@ -169,6 +170,21 @@ struct Arguments {
     else
       backend.value->distances(index, metric, bound, queries, params.progress, distances, stats);
   }
+  /// Ranks candidates among the rows of the index, where the queries are.
+  void refine(annudf_backend &backend, const runtime::RowStore &index,
+              const runtime::CandidateRows &candidates, const Place &candidatesAt,
+              const annudf_artifact &artifact, const annudf_captures *captures, int64_t neighbours,
+              int64_t *ids, float *distances, runtime::SearchStats *stats) const {
+    const runtime::MetricView metric(artifact.value, artifact.digest, origin);
+    const runtime::BoundCaptures &bound = boundOr(captures);
+    if (backend.cuda)
+      backend.cuda->refineOwn(index, candidates, {candidatesAt.onDevice, candidatesAt.stream},
+                              metric, bound, queries, {at.onDevice, at.stream}, neighbours, params,
+                              ids, distances, stats);
+    else
+      runtime::refineOwn(*backend.value, index, candidates, metric, bound, queries, neighbours,
+                         params, ids, distances, stats);
+  }
   /// For what searches the host's queries alone.
   void refuseDevice(const Call &call) const {
     if (at.onDevice)
@@ -176,18 +192,17 @@ struct Arguments {
   }
   /// For calls that search once.
   static void refuseMore(const Call &call, const annudf_ivf_flat_search_options &given) {
-    const auto refuse = [&](const char *what) {
+    if (const char *what = moreOf(given))
       call.refuse(std::string("options.") + what +
                   " is set; the call has no use for it, so leave it out");
-    };
-    if (given.max_probes != 0)
-      refuse("max_probes");
-    if (given.min_rows != 0)
-      refuse("min_rows");
-    if (given.group_by)
-      refuse("group_by");
-    if (given.refine)
-      refuse("refine");
+  }
+  /// The first option of a goal or a second phase that is set; null: none is.
+  static const char *moreOf(const annudf_ivf_flat_search_options &given) {
+    return given.max_probes != 0 ? "max_probes"
+           : given.min_rows != 0 ? "min_rows"
+           : given.group_by      ? "group_by"
+           : given.refine        ? "refine"
+                                 : nullptr;
   }
   /// For calls that compute every distance.
   void refuseFilterAndFamily(const Call &call) const {

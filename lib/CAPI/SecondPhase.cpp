@@ -8,7 +8,7 @@
 
 #include "SecondPhase.h"
 
-#include "annudf/runtime/engine/Refine.h"
+#include "annudf/runtime/engine/QueryPart.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,17 +17,6 @@
 #include <vector>
 
 namespace annudf::capi {
-namespace {
-
-/// Adds what the search of some queries cost; those that are searched again count again.
-void addPart(runtime::SearchStats &all, runtime::SearchStats &part, double share) {
-  if (!all.family.empty()) // The first is the one that is told of.
-    part.family = all.family, part.why = all.why;
-  part.rowsPerQuery *= share, part.evaluatedPerQuery *= share;
-  runtime::addCost(all, part);
-}
-
-} // namespace
 
 SecondPhase::SecondPhase(const Call &call, const annudf_ivf_flat_search_options *options,
                          int64_t queries)
@@ -103,8 +92,8 @@ void SecondPhase::search(const Goal::Search &first, annudf_backend &backend,
   const runtime::SearchParams &params = arguments.params;
   const int64_t queries = arguments.queries.rows,
                 rows = std::min<int64_t>(index.size(), ANNUDF_MAX_K);
-  const double wanted = std::ceil(double(arguments.k) * given_->ratio);
-  const int count = int(std::max<double>(arguments.k, std::min(wanted, double(rows))));
+  const double asked = std::ceil(double(arguments.k) * given_->ratio);
+  const int count = int(std::max<double>(arguments.k, std::min(asked, double(rows))));
   const int64_t most =
       std::clamp<int64_t>(runtime::kMostResults / count, 1, std::max<int64_t>(1, queries));
   const Found found(backend, arguments.at, static_cast<size_t>(most) * static_cast<size_t>(count));
@@ -122,13 +111,12 @@ void SecondPhase::search(const Goal::Search &first, annudf_backend &backend,
     Arguments of = arguments;
     of.k = count;
     of.queries = runtime::partOf(arguments.queries, part);
+    of.params = runtime::partOf(params, part, queries);
     of.params.progress = progress(0);
-    of.params.ofQueries = params.ofQueries ? params.ofQueries : params.firstQuery + queries;
-    of.params.firstQuery = params.firstQuery + begin;
     runtime::SearchStats cost;
     first(of, found.ids, found.distances, stats ? &cost : nullptr);
     if (stats)
-      addPart(*stats, cost, double(part.count) / double(queries));
+      runtime::addPart(*stats, cost, double(part.count) / double(queries));
     if (tellsFull_)
       found.tellFull(backend, arguments.at, begin, part.count, count, full_);
     of.k = arguments.k;
@@ -137,26 +125,14 @@ void SecondPhase::search(const Goal::Search &first, annudf_backend &backend,
     of.params.candidates = runtime::All{};
     // What was found has passed the filter; the family is the first metric's.
     of.params.filter = nullptr, of.params.predicate = nullptr, of.params.family.clear();
-    rank(backend, index, of, {found.ids, part.count, count}, ids + begin * of.k,
-         distances + begin * of.k);
+    of.origin = origin_;
+    runtime::SearchStats ofSecond;
+    of.refine(backend, index, {found.ids, part.count, count}, of.at, *given_->artifact,
+              given_->captures, of.k, ids + begin * of.k, distances + begin * of.k,
+              wanted(given_->stats, ofSecond));
+    if (given_->stats)
+      runtime::addPart(cost_, ofSecond, double(part.count) / double(queries_));
   }
-}
-
-void SecondPhase::rank(annudf_backend &backend, const runtime::RowStore &index,
-                       const Arguments &arguments, const runtime::CandidateRows &candidates,
-                       int64_t *ids, float *distances) {
-  const runtime::MetricView metric(given_->artifact->value, given_->artifact->digest, origin_);
-  const runtime::BoundCaptures &bound = arguments.boundOr(given_->captures);
-  runtime::SearchStats cost, *const wanted = given_->stats ? &cost : nullptr;
-  const runtime::RowsPlace at = {arguments.at.onDevice, arguments.at.stream};
-  if (backend.cuda)
-    backend.cuda->refineOwn(index, candidates, at, metric, bound, arguments.queries, at,
-                            arguments.k, arguments.params, ids, distances, wanted);
-  else
-    runtime::refineOwn(*backend.value, index, candidates, metric, bound, arguments.queries,
-                       arguments.k, arguments.params, ids, distances, wanted);
-  if (wanted)
-    addPart(cost_, cost, double(arguments.queries.rows) / double(queries_));
 }
 
 void SecondPhase::finish() const {

@@ -44,9 +44,6 @@ private:
   void search(const Goal::Search &first, annudf_backend &backend, const runtime::RowStore &index,
               const Arguments &arguments, int64_t *ids, float *distances,
               runtime::SearchStats *stats);
-  /// Ranks the candidates of queries, which are where they are.
-  void rank(annudf_backend &backend, const runtime::RowStore &index, const Arguments &arguments,
-            const runtime::CandidateRows &candidates, int64_t *ids, float *distances);
 
   std::optional<annudf_second_phase> given_;
   const int64_t queries_;

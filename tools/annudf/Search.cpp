@@ -125,8 +125,8 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
   const int64_t step =
       arguments.params.predicate ? queries.rows : engine.batch(queries.rows, kBatch);
   double ms = 0;
-  total.scored = total.nanDistances = total.widened =
-      0; // Pairs are those of one search of all queries.
+  // Those of one search of all queries.
+  total.scored = total.nanDistances = total.widened = 0;
   for (int64_t first = 0; first < queries.rows; first += step) {
     runtime::SearchStats stats;
     runtime::SearchParams params = arguments.params;

@@ -64,8 +64,6 @@ private:
   /// How to go on with what was found, if that is not enough.
   /// \param mayBeMore  rows in the lists than were asked for.
   std::optional<Way> next(const Way &way, bool mayBeMore, int64_t found, int64_t taken);
-  /// What a search of queries cost. \param share  of all queries.
-  void addCostOf(const Way &way, SearchStats &cost, double share);
   /// Whether to go on, with so many queries done.
   bool tell(double done);
 
@@ -79,8 +77,7 @@ private:
   SearchStats *const stats_;
   const int64_t rows_; ///< That a search may ask for.
   Way first_ = {};
-  int64_t groups_ = 0; ///< How many there are, once that was asked.
-  bool isFirst_ = true;
+  int64_t groups_ = 0;                       ///< How many there are, once that was asked.
   std::map<Way, std::vector<int64_t>> open_; ///< Queries that are not done.
   int64_t done_ = 0;
   double told_ = 0;
@@ -133,11 +130,9 @@ bool ToGoal::tell(double done) {
 }
 
 void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const int64_t> queries) {
-  SearchParams params = params_;
+  SearchParams params = partOf(params_, part, of_.queries);
   if (std::holds_alternative<Lists>(params.candidates))
     params.candidates = Lists{way.probes};
-  params.ofQueries = params_.ofQueries ? params_.ofQueries : params_.firstQuery + of_.queries;
-  params.firstQuery = params_.firstQuery + part.first;
   report(params_.progress, "search", told_); // A search on a device does not.
   const auto count = double(queries.size());
   if (params_.progress)
@@ -155,18 +150,13 @@ void ToGoal::searchPart(const Way &way, const QueryPart &part, std::span<const i
   }
   told_ = std::max(told_, double(done_) / double(of_.queries));
   report(params_.progress, "search", told_);
-  if (stats_)
-    addCostOf(way, cost, double(part.count) / double(of_.queries));
-}
-
-void ToGoal::addCostOf(const Way &way, SearchStats &cost, double share) {
-  const double before = isFirst_ ? 0 : stats_->passingShare;
-  cost.passingShare = way == first_ ? before + cost.passingShare * share : before;
-  cost.rowsPerQuery *= share, cost.evaluatedPerQuery *= share;
-  if (!isFirst_) // The first search is the one that is told of.
-    cost.family = stats_->family, cost.why = stats_->why;
-  addCost(*stats_, cost);
-  isFirst_ = false;
+  if (!stats_)
+    return;
+  // Queries that go on had their share in their first search.
+  const double share = double(part.count) / double(of_.queries),
+               passing = stats_->passingShare + (way == first_ ? cost.passingShare * share : 0);
+  addPart(*stats_, cost, share);
+  stats_->passingShare = passing;
 }
 
 std::vector<int64_t> ToGoal::chosen(const int64_t *ids, int64_t found) const {
@@ -243,12 +233,6 @@ void checkGroups(const RowGroups &groups, int64_t rowExtent) {
                                     "; give one entry for every id");
 }
 
-MatrixView partOf(const MatrixView &queries, const QueryPart &part) {
-  return {static_cast<const std::byte *>(queries.data) +
-              part.first * bytesOfRow(queries.element, queries.dims),
-          part.count, queries.dims, queries.element};
-}
-
 int64_t queriesOfACall(const Backend &backend) { return backend.machine().arch == 0 ? 2 : 256; }
 
 GoalSearch goalSearchOf(const Backend &backend, const RowStore &index, const MetricView &metric,
@@ -261,7 +245,7 @@ void searchToGoal(const GoalSearch &of, int k, const SearchParams &params, const
                   const SearchOfPart &search, int64_t *ids, float *distances, SearchStats *stats) {
   checkK(k, of.rows);
   if (stats)
-    *stats = {};
+    *stats = {.passingShare = 0};
   ToGoal(of, k, params, goal, search, ids, distances, stats).run();
 }
 

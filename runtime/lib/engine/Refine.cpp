@@ -9,14 +9,13 @@
 #include "annudf/runtime/engine/Refine.h"
 
 #include "annudf/Support/ArgumentError.h"
+#include "annudf/runtime/engine/QueryPart.h"
 #include "annudf/runtime/engine/SearchRows.h"
-#include "annudf/runtime/support/Parallel.h"
+#include "engine/FirstWrong.h"
 #include "engine/GatheredRows.h"
-#include "engine/PieceWalk.h"
 #include "vectors/Elements.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -40,15 +39,6 @@ struct DatasetRows {
 
 [[noreturn]] void refuse(ErrorKind kind, ArgumentFault fault, const std::string &rest) {
   throw ArgumentError(kind, std::move(fault), rest);
-}
-
-/// The statistics of pieces, by query where they are means.
-void addPiece(SearchStats &all, const SearchStats &piece, double share) {
-  const SearchStats before = all;
-  addPieceCost(all, piece);
-  all.rowsPerQuery = before.rowsPerQuery + piece.rowsPerQuery * share;
-  all.evaluatedPerQuery = before.evaluatedPerQuery + piece.evaluatedPerQuery * share;
-  all.passingShare = before.passingShare + piece.passingShare * share;
 }
 
 } // namespace
@@ -92,19 +82,9 @@ void checkRefine(const RowStore &index, const MatrixView &queries, int64_t candi
 
 void checkCandidateRows(const CandidateRows &candidates, int64_t rows, int threads) {
   const int64_t all = candidates.queries * candidates.columns;
-  constexpr int64_t kPiece = 1 << 16;
-  std::atomic<int64_t> first{all};
-  parallelFor(threads, (all + kPiece - 1) / kPiece, [&](int64_t task, int) {
-    const int64_t begin = task * kPiece, end = std::min(begin + kPiece, all);
-    for (int64_t i = begin; i < end; ++i)
-      if (candidates.ids[i] < -1 || candidates.ids[i] >= rows) {
-        int64_t known = first.load();
-        while (i < known && !first.compare_exchange_weak(known, i)) {
-        }
-        return;
-      }
-  });
-  if (const int64_t at = first.load(); at != all)
+  const int64_t at = firstWrong(
+      all, threads, [&](int64_t i) { return candidates.ids[i] < -1 || candidates.ids[i] >= rows; });
+  if (at != all)
     refuseCandidate(at / candidates.columns, at % candidates.columns, candidates.ids[at], rows);
 }
 
@@ -139,11 +119,9 @@ int64_t bytesOfCandidates(const MatrixView &rows, int64_t columns) {
 void searchByQueries(const MatrixView &queries, int64_t bytesOfQuery, const StoreOfQueries &store,
                      const SearchOfQueries &search, const SearchParams &params, SearchStats *stats,
                      int64_t bytesOfPiece) {
-  const int64_t total = queries.rows,
-                all = params.ofQueries ? params.ofQueries : params.firstQuery + total;
+  const int64_t total = queries.rows;
   const int64_t most = std::max<int64_t>(1, bytesOfPiece / std::max<int64_t>(1, bytesOfQuery));
   const int64_t pieces = (total + most - 1) / most;
-  const auto queryBytes = rowBytes(queries);
   std::vector<uint32_t> own(static_cast<size_t>(std::min(most, total)));
   std::iota(own.begin(), own.end(), 0);
   SearchStats cost{.passingShare = 0};
@@ -154,18 +132,17 @@ void searchByQueries(const MatrixView &queries, int64_t bytesOfQuery, const Stor
              params.progress("search", (double(first) + double(count) * done) / double(total));
     };
     const auto rows = store(first, count, [&](const char *, double) { return told(0); });
-    SearchParams some = params;
+    const QueryPart part = {first, count};
+    SearchParams some = partOf(params, part, total);
     some.candidates = Given{own.data(), 1};
-    some.firstQuery = params.firstQuery + first;
-    some.ofQueries = all;
     // To a caller there is one search.
     some.progress = [&](const char *, double done) { return told(done); };
-    MatrixView part = queries;
-    part.data = static_cast<const std::byte *>(queries.data) + first * queryBytes;
-    part.rows = count;
     SearchStats ofPiece;
-    search(*rows, part, first, some, stats ? &ofPiece : nullptr);
-    addPiece(cost, ofPiece, double(count) / double(total));
+    search(*rows, partOf(queries, part), first, some, stats ? &ofPiece : nullptr);
+    const double share = double(count) / double(total),
+                 passing = cost.passingShare + ofPiece.passingShare * share;
+    addPart(cost, ofPiece, share);
+    cost.passingShare = passing;
   }
   if (stats)
     *stats = std::move(cost);

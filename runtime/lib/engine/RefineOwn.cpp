@@ -10,10 +10,12 @@
 
 #include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/rows/SlotsOfIds.h"
+#include "engine/FirstWrong.h"
 #include "engine/GatheredRows.h"
 #include "vectors/Elements.h"
 
-#include <atomic>
+#include <algorithm>
+#include <utility>
 
 namespace annudf::runtime {
 namespace {
@@ -62,21 +64,12 @@ std::vector<uint32_t> slotsOfCandidates(const CandidateRows &candidates, const S
                                         int threads) {
   const int64_t all = candidates.queries * candidates.columns;
   std::vector<uint32_t> slots(static_cast<size_t>(all));
-  constexpr int64_t kPiece = 1 << 14;
-  std::atomic<int64_t> first{all}; // The first that is no row.
-  parallelFor(threads, (all + kPiece - 1) / kPiece, [&](int64_t task, int) {
-    for (int64_t i = task * kPiece; i < std::min((task + 1) * kPiece, all); ++i) {
-      const int64_t id = candidates.ids[i];
-      slots[size_t(i)] = id == -1 ? SlotsOfIds::kNone : rows.slotOf(id);
-      if (id == -1 || slots[size_t(i)] != SlotsOfIds::kNone)
-        continue;
-      int64_t known = first.load();
-      while (i < known && !first.compare_exchange_weak(known, i)) {
-      }
-      return;
-    }
+  const int64_t at = firstWrong(all, threads, [&](int64_t i) {
+    const int64_t id = candidates.ids[i];
+    slots[size_t(i)] = id == -1 ? SlotsOfIds::kNone : rows.slotOf(id);
+    return id != -1 && slots[size_t(i)] == SlotsOfIds::kNone;
   });
-  if (const int64_t at = first.load(); at != all)
+  if (at != all)
     refuseUnknownId(at / candidates.columns, at % candidates.columns, candidates.ids[at]);
   return slots;
 }

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_RUNTIME_ENGINE_GOAL_H
 #define ANNUDF_RUNTIME_ENGINE_GOAL_H
 
-#include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/engine/QueryPart.h"
 
 #include <cstdint>
 #include <functional>
@@ -52,13 +52,6 @@ void checkGoal(const SearchGoal &goal, int64_t nProbes);
 /// \param rowExtent  one more than the largest id.
 /// \throws ArgumentError(Usage) unless every row has a group.
 void checkGroups(const RowGroups &groups, int64_t rowExtent);
-
-/// Some queries of a search: `count` of them, from `first` on, counted from 0.
-struct QueryPart {
-  int64_t first, count;
-};
-
-MatrixView partOf(const MatrixView &queries, const QueryPart &part);
 
 /// Results that are in memory at once, about.
 inline constexpr int64_t kMostResults = int64_t(1) << 23;
