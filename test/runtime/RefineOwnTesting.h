@@ -36,6 +36,20 @@ struct OwnIndex {
   std::vector<int64_t> ids; ///< Its rows have these, in any order.
 };
 
+/// Lists are made, and stay, in host memory.
+inline IndexMaker onHost() {
+  return {[](const runtime::IndexParams &params, const runtime::MatrixView &rows) {
+            return runtime::Index::build(params, rows);
+          },
+          [](const runtime::MatrixView &rows, const runtime::RowIds &ids) {
+            return runtime::Index::ofOneList(rows, false, 2, ids);
+          },
+          [](runtime::Index &index, const runtime::MatrixView &rows, const runtime::NewIds &ids) {
+            index.extend(rows, ids);
+          },
+          [](runtime::Index &index, std::span<const int64_t> ids) { index.remove(ids); }};
+}
+
 inline std::vector<int64_t> idsFrom(int64_t first, int64_t count, int64_t step = 1) {
   std::vector<int64_t> ids(static_cast<size_t>(count));
   for (size_t i = 0; i < ids.size(); ++i)

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
+#include <vector>
 
 namespace cpp_api {
 
@@ -53,6 +54,18 @@ inline std::vector<float> ramp(std::int64_t rows, std::int64_t dims) {
     all[i] = float(std::int64_t(i) / dims);
   return all;
 }
+
+/// 100 rows in 5 lists, and a metric whose weights are 1.
+class IndexedRamp : public testing::Test {
+protected:
+  static constexpr std::int64_t kDims = 4;
+  const std::vector<float> data = ramp(100, kDims);
+  const annudf::matrix_view<const float> rows = annudf::matrix_view(data, kDims);
+  const annudf::matrix_view<const float> query{data.data() + 50 * kDims, 1, kDims};
+  annudf::ivf_flat::index index = annudf::ivf_flat::build({.n_lists = 5}, rows);
+  const std::vector<float> ones = std::vector<float>(kDims, 1.0f);
+  const annudf::bound_metric metric = example_metric("weighted_l2").bind({{"w", ones}});
+};
 
 class temp_folder {
 public:

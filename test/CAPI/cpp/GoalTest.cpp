@@ -18,16 +18,7 @@ namespace brute_force = annudf::brute_force;
 
 namespace {
 
-constexpr std::int64_t kDims = 4;
-
-class CppGoal : public testing::Test {
-protected:
-  const std::vector<float> data = ramp(100, kDims);
-  const annudf::matrix_view<const float> rows = annudf::matrix_view(data, kDims);
-  ivf_flat::index index = ivf_flat::build({.n_lists = 5}, rows);
-  const std::vector<float> ones = std::vector<float>(kDims, 1.0f);
-  const annudf::bound_metric metric = example_metric("weighted_l2").bind({{"w", ones}});
-};
+using CppGoal = IndexedRamp;
 
 TEST_F(CppGoal, QueriesGoOnAndGroups) {
   std::vector<bool> pass(100);

@@ -20,17 +20,7 @@ namespace brute_force = annudf::brute_force;
 
 namespace {
 
-constexpr std::int64_t kDims = 4;
-
-class CppSearch : public testing::Test {
-protected:
-  const std::vector<float> data = ramp(100, kDims);
-  const annudf::matrix_view<const float> rows = annudf::matrix_view(data, kDims);
-  const annudf::matrix_view<const float> query{data.data() + 50 * kDims, 1, kDims};
-  ivf_flat::index index = ivf_flat::build({.n_lists = 5}, rows);
-  const std::vector<float> ones = std::vector<float>(kDims, 1.0f);
-  const annudf::bound_metric metric = example_metric("weighted_l2").bind({{"w", ones}});
-};
+using CppSearch = IndexedRamp;
 
 TEST_F(CppSearch, IndexSaysWhatItIs) {
   EXPECT_EQ(index.size(), 100);

@@ -104,20 +104,8 @@ class FilterWriter(Writer):
 
     def _guarded(self, capture: Capture) -> None:
         """A load below the condition that proves its index."""
-        at, size, kind = self.any("index"), self._number(int(capture.extents[0])), capture.read
-        inside = self.emit(f"arith.cmpi ult, {at}, {size} : index", "i1")
-        other, loaded, result = self.any(kind, plain=True), self.new(), self.new()
-        indent = "  " * self.depth
-        self.lines += [
-            f"{indent}{result} = scf.if {inside} -> ({kind}) {{",
-            f"{indent}  {loaded} = annudf.load {capture.name}[{at}] : {capture.type}",
-            f"{indent}  scf.yield {loaded} : {kind}",
-            f"{indent}}} else {{",
-            f"{indent}  scf.yield {other} : {kind}",
-            f"{indent}}}",
-        ]
-        self.values.setdefault(kind, []).append(result)
-        self.weight += 2 * self.repeat
+        at, size = self.any("index"), self._number(int(capture.extents[0]))
+        self.guarded_load(capture.name, at, size, capture.read, capture.type)
 
     def _folded(self, capture: Capture) -> None:
         """A loop over a table."""

@@ -96,6 +96,22 @@ class Writer:
         edges = (0, 1, -1, 2, 7, -5, 100, (1 << (width - 1)) - 1, -(1 << (width - 1)))
         return str(r.choice(edges) if r.random() < 0.7 else r.randrange(-(1 << (width - 1)), 1 << (width - 1)))
 
+    def guarded_load(self, name: str, at: str, size: str, read: str, kind: str) -> None:
+        """A value of type `read`: that of capture `name` of type `kind` at an index that is below `size`, or another."""
+        inside = self.emit(f"arith.cmpi ult, {at}, {size} : index", "i1")
+        other, loaded, result = self.any(read, plain=True), self.new(), self.new()
+        indent = "  " * self.depth
+        self.lines += [
+            f"{indent}{result} = scf.if {inside} -> ({read}) {{",
+            f"{indent}  {loaded} = annudf.load {name}[{at}] : {kind}",
+            f"{indent}  scf.yield {loaded} : {read}",
+            f"{indent}}} else {{",
+            f"{indent}  scf.yield {other} : {read}",
+            f"{indent}}}",
+        ]
+        self.values.setdefault(read, []).append(result)
+        self.weight += 2 * self.repeat
+
     def any(self, kind: str, plain: bool = False) -> str:
         """A value of a type; `plain`: no product."""
         names = [n for n in self.values.get(kind, []) if not (plain and n in self.products)]

@@ -115,16 +115,4 @@ def load(writer: Writer, hook: Hook) -> None:
         writer.emit(f"annudf.load {name}[{index(writer)}] : {kind}", read)
         return
     at, dims = writer.any("index"), writer.emit("annudf.index dims", "index")
-    inside = writer.emit(f"arith.cmpi ult, {at}, {dims} : index", "i1")
-    other, loaded, result = writer.any(read, plain=True), writer.new(), writer.new()
-    indent = "  " * writer.depth
-    writer.lines += [
-        f"{indent}{result} = scf.if {inside} -> ({read}) {{",
-        f"{indent}  {loaded} = annudf.load {name}[{at}] : {kind}",
-        f"{indent}  scf.yield {loaded} : {read}",
-        f"{indent}}} else {{",
-        f"{indent}  scf.yield {other} : {read}",
-        f"{indent}}}",
-    ]
-    writer.values.setdefault(read, []).append(result)
-    writer.weight += 2 * writer.repeat
+    writer.guarded_load(name, at, dims, read, kind)

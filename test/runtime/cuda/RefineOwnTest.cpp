@@ -24,16 +24,6 @@ namespace {
 
 constexpr int64_t kRows = 600;
 
-IndexMaker onHost() {
-  return {
-      [](const IndexParams &params, const MatrixView &rows) { return Index::build(params, rows); },
-      [](const MatrixView &rows, const RowIds &ids) {
-        return Index::ofOneList(rows, false, 2, ids);
-      },
-      [](Index &index, const MatrixView &rows, const NewIds &ids) { index.extend(rows, ids); },
-      [](Index &index, std::span<const int64_t> ids) { index.remove(ids); }};
-}
-
 /// Lists stay on the device.
 IndexMaker onDevice() {
   return {[](const IndexParams &params, const MatrixView &rows) {
