@@ -33,11 +33,13 @@ class _Import:
     def __init__(self) -> None:
         self._lock = fork.lock()
         self._thread: threading.Thread | None = None
+        # A join that Ctrl-C interrupts makes Python before 3.13 hold the thread for ended.
+        self._ended = threading.Event()
         self._is_registered = False
 
     def begin(self, is_needless: Callable[[], bool]) -> None:
         with self._lock:
-            if self._thread is not None and self._thread.is_alive():
+            if self._is_under_way():
                 return
             if not self._is_registered:
                 self._is_registered = True
@@ -46,7 +48,9 @@ class _Import:
             # lock of what the other waits for, and Python raises an error in the program.
             importlib.import_module("importlib.abc")
             importlib.import_module("importlib.resources")
-            self._thread = threading.Thread(target=_run, args=(is_needless,), name="annudf-import", daemon=True)
+            self._ended = threading.Event()
+            task = (is_needless, self._ended)
+            self._thread = threading.Thread(target=_run, args=task, name="annudf-import", daemon=True)
             try:
                 self._thread.start()
             except RuntimeError:  # No thread can be had, or the program ends: whoever needs the import does it.
@@ -54,8 +58,13 @@ class _Import:
 
     def wait(self) -> None:
         thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and thread is not threading.current_thread() and self._is_under_way():
+            self._ended.wait()
             thread.join()
+
+    def _is_under_way(self) -> bool:
+        # A child of a fork has no such thread.
+        return self._thread is not None and self._thread.is_alive() and not self._ended.is_set()
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         """Ends the thread's import at its next module; the import system calls it on each entry of sys.meta_path."""
@@ -63,7 +72,7 @@ class _Import:
             raise SystemExit
 
     def _stop(self) -> None:
-        if self._thread is not None and self._thread.is_alive():
+        if self._is_under_way():
             sys.meta_path.insert(0, self)
             self.wait()
         _end_as_interrupted()
@@ -85,18 +94,25 @@ def wait() -> None:
     _import.wait()
 
 
-def _run(is_needless: Callable[[], bool]) -> None:
-    # Code that needs what fails here imports it again, and is told.
-    with contextlib.suppress(BaseException), fork.compiling(at_once=True):
-        if not is_needless():
-            with seldom_collected():
-                # numba-cuda-mlir begins with a module of it, whose lock Python then holds while it waits for the
-                # package's. A program that meets the package first, by `np.random`, holds them the other way round,
-                # and is told of a deadlock.
-                importlib.import_module("numpy.random")
-                from annudf._frontend import module as module
+def _run(is_needless: Callable[[], bool], ended: threading.Event) -> None:
+    try:
+        # Code that needs what fails here imports it again, and is told.
+        with contextlib.suppress(BaseException), fork.compiling(at_once=True):
+            if not is_needless():
+                _import_frontend()
+    finally:
+        ended.set()
 
-            _forget_excepthook()
+
+def _import_frontend() -> None:
+    with seldom_collected():
+        # numba-cuda-mlir begins with a module of it, whose lock Python then holds while it waits for the package's. A
+        # program that meets the package first, by `np.random`, holds them the other way round, and is told of a
+        # deadlock.
+        importlib.import_module("numpy.random")
+        from annudf._frontend import module as module
+
+    _forget_excepthook()
 
 
 _SELDOM = 500_000

@@ -150,6 +150,22 @@ def test_an_interrupt_ends_the_program(tmp_path: Path) -> None:
     assert process.returncode == -2 and told.rstrip().endswith("KeyboardInterrupt")
 
 
+def test_a_wait_goes_on_after_one_that_was_interrupted(tmp_path: Path) -> None:
+    """Python before 3.13 holds a thread for ended when Ctrl-C interrupts its join, and the program would abort."""
+    program = """
+import os, signal
+from annudf._frontend import ahead
+threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    ahead.wait()
+except KeyboardInterrupt:
+    ahead.wait()
+    assert sys.modules["annudf._frontend.module"].__spec__._initializing is False
+    print("interrupted")
+"""
+    assert ok(run(tmp_path, program)) == "interrupted\n"
+
+
 def test_many_threads_decorate(tmp_path: Path) -> None:
     program = """
 def make(k):
