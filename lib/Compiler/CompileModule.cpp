@@ -207,12 +207,12 @@ private:
     module = ir::parseModule(source, origin, &context);
     if (!module)
       return messages.fault();
-    if (options.importFrontend) {
-      PassManager importer(&context);
+    PassManager importer(&context);
+    if (options.importFrontend)
       importer.addPass(createImportFrontendPass());
-      if (failed(importer.run(*module)))
-        return messages.fault();
-    }
+    importer.addPass(createRaisePairwisePass());
+    if (failed(importer.run(*module)))
+      return messages.fault();
     if (std::optional<Fault> fault = selectMetric())
       return fault;
     linked.emplace(*module, origin, messages);

@@ -347,6 +347,22 @@ LogicalResult ir::verifyDeclarations(UdfOpInterface udf) {
   return success();
 }
 
+LogicalResult ir::verifyElementList(Operation *op, ArrayAttr elements, bool takesMissing) {
+  if (elements.empty())
+    return op->emitOpError() << "[M5] needs at least one element type; list some in elements(...)";
+  llvm::SmallDenseSet<Attribute> seen;
+  for (Attribute element : elements)
+    if (!seen.insert(element).second)
+      return op->emitOpError() << "[M6] lists element type "
+                               << stringifyEnum(cast<ElementAttr>(element).getValue())
+                               << " twice; list it once";
+  if (takesMissing && llvm::none_of(elements, hasNaN))
+    return op->emitOpError()
+           << "[M20] takes missing values, but lists element types without NaN only; "
+              "list f32, f16 or bf16, or drop missing_values";
+  return success();
+}
+
 /// Structure only: which ops a metric holds and that their types agree. What a
 /// body may do is the business of annudf-verify-abi.
 LogicalResult MetricOp::verifyRegions() {
@@ -363,19 +379,9 @@ LogicalResult MetricOp::verifyRegions() {
         failed(verifyCount(*this, static_cast<annudf_hook>(row.value),
                            found[static_cast<annudf_hook>(row.value)])))
       return failure();
-  if (getElements().empty())
-    return emitOpError() << "[M5] needs at least one element type; list some in elements(...)";
-  llvm::SmallDenseSet<Attribute> seen;
-  for (Attribute element : getElements())
-    if (!seen.insert(element).second)
-      return emitOpError() << "[M6] lists element type "
-                           << stringifyEnum(cast<ElementAttr>(element).getValue())
-                           << " twice; list it once";
-  if (failed(verifyDeclarations(*this)))
+  if (failed(verifyElementList(*this, getElements(), getMissingValues())) ||
+      failed(verifyDeclarations(*this)))
     return failure();
-  if (getMissingValues() && llvm::none_of(getElements(), hasNaN))
-    return emitOpError() << "[M20] takes missing values, but lists element types without NaN only; "
-                            "list f32, f16 or bf16, or drop missing_values";
   if (getPacked() && !packedOf(*getPacked()))
     return emitOpError() << "[M25] says packed " << *getPacked()
                          << ", which annudf-pack-lanes never writes; leave it out";

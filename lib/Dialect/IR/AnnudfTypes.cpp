@@ -8,6 +8,7 @@
 
 #include "annudf/Artifact/Descriptor.h"
 #include "annudf/Dialect/IR/Annudf.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -113,5 +114,11 @@ LogicalResult CaptureType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "element type " << element
                        << " of a capture must be f16, bf16, f32, f64 or an integer of 1, 8, 16, 32 "
                           "or 64 bits";
+  return success();
+}
+
+LogicalResult CoordinatesType::verify(function_ref<InFlightDiagnostic()> emitError, Type element) {
+  if (!isTypeOf<annudf_compute>(element))
+    return emitError() << "coordinates of type " << element << "; use f32, f64 or i32";
   return success();
 }

@@ -57,6 +57,10 @@ void printScanIndices(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Va
 /// What every UdfOpInterface declares: values are bound by name, and vectors have dimensions.
 mlir::LogicalResult verifyDeclarations(UdfOpInterface udf);
 
+/// Element types are listed, each once, and one has a NaN where missing values are taken.
+mlir::LogicalResult verifyElementList(mlir::Operation *op, mlir::ArrayAttr elements,
+                                      bool takesMissing);
+
 /// A function's body has one argument, and yields one value, for every number of `types`.
 llvm::SmallVector<mlir::Type> bodyTypes(llvm::ArrayRef<mlir::Type> types);
 

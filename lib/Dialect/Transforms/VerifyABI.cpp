@@ -162,6 +162,8 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts, AbiScope s
       result = failure();
   };
   ++counts.metrics;
+  if (isa<PairwiseOp>(udf.getOperation()))
+    return udf->emitOpError() << "[W13] is no metric yet; run annudf-raise-pairwise first";
   if (!rules::isIdentifier(udf.getSymName())) {
     udf->emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
                           "and _, not beginning with a digit";

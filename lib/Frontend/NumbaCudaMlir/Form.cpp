@@ -89,6 +89,9 @@ static bool declaresF64(UdfOpInterface udf) {
       metric &&
       (llvm::any_of(metric.getAccumulatorTypes(), isF64) || metric.getComputeType().isF64()))
     return true;
+  if (auto pairwise = dyn_cast<PairwiseOp>(udf.getOperation());
+      pairwise && pairwise.getComputeType().isF64())
+    return true;
   return llvm::any_of(udf.getCaptures(), [&](CaptureOp capture) {
     return isF64(capture.getResult().getType().getElementType());
   });

@@ -13,10 +13,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::frontend;
+using namespace annudf::ir;
 
 namespace {
 /// A loop whose header alone leaves it, which is what `for` over range() is.
@@ -28,10 +30,14 @@ public:
 
   LogicalResult check();
   LogicalResult count();
+  /// Whether the loop counts from a constant up to a value, which vectors' loops may do.
+  bool findEnd();
   LogicalResult convert();
 
 private:
-  Constant stepOf(unsigned argument) const { return LoopBlocks::stepOf(history[argument], trips); }
+  Constant stepOf(unsigned argument) const {
+    return end ? std::nullopt : LoopBlocks::stepOf(history[argument], trips);
+  }
   bool canCount(unsigned argument, const APInt &step) const;
   Value linear(unsigned argument, const APInt &step, Value counter);
   SmallVector<Value> carriedOf(ValueRange all) const;
@@ -55,6 +61,8 @@ private:
   /// Arguments of the header that are not computed from a counter.
   SmallVector<unsigned> carried;
   std::optional<unsigned> own; ///< The argument that scf.for counts with, if one can.
+  APInt start, step;           ///< Of that argument.
+  Value end;                   ///< A value that it counts up to, null where constants say it.
   /// What exitBranch was, once it is erased.
   Value condition;
   Block *bodyStart = nullptr, *exit = nullptr;
@@ -86,6 +94,36 @@ LogicalResult CountedLoop::count() {
     return refuseTooMany(exitBranch.getLoc());
   }
   llvm_unreachable("a bound");
+}
+
+/// The counter's first value and its step are constants, and the header alone compares it.
+bool CountedLoop::findEnd() {
+  auto isOutside = [&](Block *block) { return !blocks.contains(block); };
+  exitBranch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
+  if (!exitBranch || isOutside(exitBranch.getTrueDest()) || !isOutside(exitBranch.getFalseDest()) ||
+      llvm::any_of(blocks, [&](Block *block) {
+        return block != header && llvm::any_of(block->getSuccessors(), isOutside);
+      }))
+    return false;
+  auto compare = exitBranch.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return false;
+  auto counter = dyn_cast<BlockArgument>(compare.getLhs());
+  if (!counter || counter.getOwner() != header || !isOutside(compare.getRhs().getParentBlock()))
+    return false;
+  const unsigned number = counter.getArgNumber();
+  for (Edge edge : entries)
+    if (!matchPattern(operandsTo(edge)[number], m_ConstantInt(&start)))
+      return false;
+  for (Edge edge : latches) {
+    auto sum = operandsTo(edge)[number].getDefiningOp<arith::AddIOp>();
+    if (!sum || sum.getLhs() != counter || !matchPattern(sum.getRhs(), m_ConstantInt(&step)) ||
+        !step.isStrictlyPositive())
+      return false;
+  }
+  own = number;
+  end = compare.getRhs();
+  return true;
 }
 
 static Value constant(OpBuilder &builder, Location loc, Type type, const APInt &value) {
@@ -147,10 +185,13 @@ void CountedLoop::redirectEntries() {
 void CountedLoop::chooseCounter() {
   for (unsigned i = 0; i < header->getNumArguments(); ++i) {
     Constant step = stepOf(i);
-    if (!step)
+    if (!step) {
       carried.push_back(i);
-    else if (!own && canCount(i, *step))
+    } else if (!own && canCount(i, *step)) {
       own = i;
+      start = *history[i][0];
+      this->step = *step;
+    }
   }
 }
 
@@ -171,10 +212,12 @@ scf::ForOp CountedLoop::createFor() {
   builder.setInsertionPointToEnd(before);
   Type type = own ? header->getArgument(*own).getType() : Type(builder.getI32Type());
   unsigned width = integerWidth(type);
-  APInt start = own ? *history[*own][0] : APInt(width, 0);
-  APInt step = own ? *stepOf(*own) : APInt(width, 1);
+  if (!own) {
+    start = APInt(width, 0);
+    step = APInt(width, 1);
+  }
   Value lower = constant(builder, loc, type, start);
-  Value upper = constant(builder, loc, type, start + step * APInt(width, trips));
+  Value upper = end ? end : constant(builder, loc, type, start + step * APInt(width, trips));
   Value by = constant(builder, loc, type, step);
   auto loop = scf::ForOp::create(builder, loc, lower, upper, by, carriedOf(before->getArguments()));
   // Where nothing is carried it comes with a terminator.
@@ -203,7 +246,8 @@ IRMapping CountedLoop::cloneHeader(scf::ForOp loop) {
     else if (const Constant step = stepOf(i))
       inside.map(header->getArgument(i), linear(i, *step, counter));
   for (auto [argument, i] : llvm::zip(loop.getRegionIterArgs(), carried))
-    inside.map(header->getArgument(i), argument);
+    if (i != own)
+      inside.map(header->getArgument(i), argument);
   for (Operation &op : *header)
     builder.clone(op, inside);
   Value goesOn = constant(builder, loc, builder.getI1Type(), APInt(1, stay == 0));
@@ -252,7 +296,7 @@ LogicalResult CountedLoop::moveBody(scf::ForOp loop, const IRMapping &inside) {
 void CountedLoop::leaveBehind(SmallVector<Value> last) {
   builder.setInsertionPointToEnd(before);
   for (unsigned i = 0; i < last.size(); ++i)
-    if (const Constant &value = history[i][trips])
+    if (const Constant value = end ? std::nullopt : history[i][trips])
       last[i] = constant(builder, loc, header->getArgument(i).getType(), *value);
   IRMapping after;
   after.map(header->getArguments(), last);
@@ -269,7 +313,7 @@ void CountedLoop::leaveBehind(SmallVector<Value> last) {
 
 /// Erases the header, and the body too where it never runs and so was not moved.
 void CountedLoop::eraseHeader() {
-  if (trips == 0) {
+  if (!end && trips == 0) {
     blocks.remove(header);
     for (Block *block : blocks) {
       block->dropAllDefinedValueUses();
@@ -287,7 +331,7 @@ LogicalResult CountedLoop::convert() {
   chooseCounter();
   detachHeader();
   SmallVector<Value> last(before->getArguments().begin(), before->getArguments().end());
-  if (trips > 0) {
+  if (end || trips > 0) {
     scf::ForOp loop = createFor();
     if (failed(moveBody(loop, cloneHeader(loop))))
       return failure();
@@ -300,6 +344,8 @@ LogicalResult CountedLoop::convert() {
 }
 
 FailureOr<int64_t> frontend::convertLoops(Region &region) {
+  Operation *parent = region.getParentOp();
+  const bool isOfVectors = isa<DistanceOp>(parent) || parent->getParentOfType<DistanceOp>();
   int64_t converted = 0;
   while (!region.hasOneBlock()) {
     DominanceInfo dominance(region.getParentOp());
@@ -308,13 +354,17 @@ FailureOr<int64_t> frontend::convertLoops(Region &region) {
     auto innermost = llvm::find_if(loops, [](CFGLoop *loop) { return loop->isInnermost(); });
     if (innermost == loops.end())
       break;
-    FailureOr<bool> changed = routeExits(**innermost, dominance);
-    if (failed(changed))
-      return failure();
-    if (*changed)
-      continue; // The loop has another header now.
     CountedLoop loop(**innermost);
-    if (failed(loop.check()) || failed(loop.count()) || failed(loop.convert()))
+    if (!isOfVectors || !loop.findEnd()) {
+      FailureOr<bool> changed = routeExits(**innermost, dominance);
+      if (failed(changed))
+        return failure();
+      if (*changed)
+        continue; // The loop has another header now.
+      if (failed(loop.check()) || failed(loop.count()))
+        return failure();
+    }
+    if (failed(loop.convert()))
       return failure();
     ++converted;
   }

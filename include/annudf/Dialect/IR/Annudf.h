@@ -42,6 +42,7 @@ class CaptureOp;
 namespace annudf::ir {
 class BodyOp;
 class CombineOp;
+class DistanceOp;
 class FinalizeOp;
 class InitOp;
 class KeepOp;

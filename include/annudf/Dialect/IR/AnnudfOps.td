@@ -217,9 +217,11 @@ def Annudf_FunctionOp : Annudf_Op<"function", 0, [
 
 include "annudf/Dialect/IR/AnnudfExternOps.td"
 include "annudf/Dialect/IR/AnnudfHookCallOps.td"
+include "annudf/Dialect/IR/AnnudfPairwiseOps.td"
 
 // Not Pure: a capture that no hook reads is still one that a user may bind, and keeps its slot.
-def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp", "FunctionOp"]>]> {
+def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp", "FunctionOp",
+                                                        "PairwiseOp"]>]> {
   let summary = "declares a capture";
   let description = [{
     Captures are numbered in the order of their declarations. A capture without `value`
@@ -445,7 +447,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [
     Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp", "CombineOp",
-                                          "KeepOp", "BodyOp"]>]> {
+                                          "KeepOp", "BodyOp", "DistanceOp"]>]> {
   let summary = "the value of a hook, or the fields of its accumulator";
   let description = [{
     Example:

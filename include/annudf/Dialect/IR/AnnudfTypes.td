@@ -57,4 +57,22 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
   }];
 }
 
+def Annudf_CoordinatesType : TypeDef<Annudf_Dialect, "Coordinates">, Annudf_Since<0> {
+  let mnemonic = "vector";
+  let summary = "a vector of a search, of which annudf.at reads coordinates";
+  let description = [{
+    It has `annudf.index dims` coordinates, each converted to f32, f64 or i32 as `annudf.update`
+    would see it.
+
+    Example:
+
+    ```mlir
+    !annudf.vector<f32>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // ANNUDF_TYPES_TD

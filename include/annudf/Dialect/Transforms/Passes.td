@@ -222,6 +222,45 @@ def BuildKernelPass : Pass<"annudf-build-kernel", "::mlir::ModuleOp"> {
   ];
 }
 
+def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {
+  let summary = "makes metrics of distances that are one pass over the coordinates";
+  let description = [{
+    An `annudf.pairwise` whose loops over the coordinates do not depend on one another becomes an
+    `annudf.metric` of the same name. The loops stand at the top of `annudf.distance`, go from 0 to
+    `annudf.index dims` by 1, and read both vectors at their counter. What they carry becomes the
+    accumulator: up to 6 values that the distance depends on. Their bodies become one
+    `annudf.update`, what follows them `annudf.finalize`. Every other distance is refused (W5 to
+    W12). The metric is not verified here; `annudf-verify-abi` looks at it as at any other.
+
+    The metric computes what the loops compute, in the same order. Values that nothing needs are
+    dropped.
+
+    Example:
+
+    ```mlir
+    annudf.pairwise @euclidean order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %step = arith.constant 1 : index
+        %dims = annudf.index dims
+        %zero = arith.constant 0.0 : f32
+        %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %xi = annudf.at %x[%i] : !annudf.vector<f32>
+          %yi = annudf.at %y[%i] : !annudf.vector<f32>
+          %d = arith.subf %xi, %yi : f32
+          %next = math.fma %d, %d, %acc : f32
+          scf.yield %next : f32
+        }
+        %r = math.sqrt %sum : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numRaised", "num-raised", "Number of distances raised to metrics">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
   let summary = "writes annudf.combine where it follows from update";
   let description = [{
