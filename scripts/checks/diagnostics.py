@@ -105,7 +105,7 @@ def expectations():
 def ops():
     """Names of the dialect's ops."""
     folder = ROOT / "include/annudf/Dialect/IR"
-    text = "".join((folder / name).read_text() for name in ("AnnudfOps.td", "AnnudfExternOps.td", "AnnudfHookCallOps.td"))
+    text = "".join((folder / name).read_text() for name in ("AnnudfOps.td", "AnnudfExternOps.td", "AnnudfHookCallOps.td", "AnnudfPairwiseOps.td"))
     return re.findall(r'^def \w+ : Annudf_(?:Hook|HookCall)?Op<"(\w+)"', text, re.M)
 
 

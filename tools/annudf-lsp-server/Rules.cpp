@@ -82,6 +82,7 @@ json::Array lsp::verify(StringRef text, StringRef uri, const DialectRegistry &re
     if (!module || ir::collectIn<ir::UdfOpInterface>(*module).empty())
       continue;
     PassManager passes(&context);
+    passes.addPass(createRaisePairwisePass());
     passes.addPass(createVerifyAnyModulePass()); // A file may be one of kernels.
     (void)passes.run(*module); // The handler has what it says.
   }

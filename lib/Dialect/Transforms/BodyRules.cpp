@@ -58,7 +58,7 @@ static_assert(std::is_sorted(std::begin(kAllowedOps), std::end(kAllowedOps),
 
 ArrayRef<llvm::StringLiteral> annudf::allowedBodyOps() { return kAllowedOps; }
 
-static LogicalResult verifyAllowed(Operation *op) {
+LogicalResult rules::verifyAllowed(Operation *op) {
   StringRef name = op->getName().getStringRef();
   if (!std::binary_search(std::begin(kAllowedOps), std::end(kAllowedOps), name))
     return op->emitOpError() << "[B1] is not allowed in a body; write it with the scalar ops of "
@@ -245,8 +245,8 @@ static LogicalResult verifyLoad(Operation *op, const RangeAnalysis &ranges) {
 
 static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges,
                               AbiScope scope) {
-  if (failed(verifyAllowed(op)) || failed(verifyScanOps(op, hook)) || failed(verifyTypes(op)) ||
-      failed(verifyLoad(op, ranges)) || failed(verifyMathWidth(op)) ||
+  if (failed(rules::verifyAllowed(op)) || failed(verifyScanOps(op, hook)) ||
+      failed(verifyTypes(op)) || failed(verifyLoad(op, ranges)) || failed(verifyMathWidth(op)) ||
       failed(verifyDivision(op, ranges)) || failed(verifyShift(op, ranges)) ||
       failed(verifyFlags(op)) || failed(verifyConversion(op)) || failed(verifyCall(op, scope)) ||
       failed(verifyAttributes(op, scope)))

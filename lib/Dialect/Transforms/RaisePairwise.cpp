@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Rules.h"
+
 #include "annudf/Analysis/Ranges.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
@@ -78,6 +80,7 @@ public:
   void write();
 
 private:
+  LogicalResult checkOps();
   LogicalResult checkLoops();
   LogicalResult checkCoordinates();
   LogicalResult checkOrder();
@@ -111,6 +114,18 @@ private:
 //===----------------------------------------------------------------------===//
 // What can be raised
 //===----------------------------------------------------------------------===//
+
+/// Nothing that a metric's bodies cannot hold is dropped unseen.
+LogicalResult Raising::checkOps() {
+  LogicalResult result = verifyOwnAttributesOnly(distance);
+  distance->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == distance || isa<AtOp>(op) || succeeded(rules::verifyAllowed(op)))
+      return WalkResult::advance();
+    result = failure();
+    return WalkResult::skip();
+  });
+  return result;
+}
 
 LogicalResult Raising::checkLoops() {
   for (auto loop : block.getOps<scf::ForOp>()) {
@@ -243,7 +258,8 @@ LogicalResult Raising::chooseFields() {
 }
 
 LogicalResult Raising::check() {
-  if (failed(checkLoops()) || failed(checkCoordinates()) || failed(checkOrder()))
+  if (failed(checkOps()) || failed(checkLoops()) || failed(checkCoordinates()) ||
+      failed(checkOrder()))
     return failure();
   return chooseFields();
 }
@@ -333,9 +349,6 @@ void Raising::writeUpdate() {
     read.getResult().replaceAllUsesWith(read.getVector() == block.getArgument(0) ? x : y);
     read.erase();
   });
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(update)))
-    if (isOpTriviallyDead(&op)) // Such as conversions of the counter.
-      op.erase();
 }
 
 void Raising::writeFinalize() {
@@ -373,6 +386,10 @@ void Raising::write() {
       if (IndexOp index = sameIndex(operand.get()))
         operand.set(index.getResult());
   });
+  Block &update = *metric.getUpdate().getHookBlock();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(update)))
+    if (isOpTriviallyDead(&op)) // Such as conversions of the counter.
+      op.erase();
   pairwise.erase();
 }
 

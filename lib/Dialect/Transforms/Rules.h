@@ -24,6 +24,8 @@ namespace annudf::rules {
 
 /// [B...]: every op below `root` (a hook or a helper), and every type there.
 mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts, AbiScope scope);
+/// [B1]: an op that a body may hold.
+mlir::LogicalResult verifyAllowed(mlir::Operation *op);
 /// [S...]: what a loop runs over.
 mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
 /// [F...]: a helper's name, shape and attributes.

@@ -61,7 +61,7 @@ private:
   /// Arguments of the header that are not computed from a counter.
   SmallVector<unsigned> carried;
   std::optional<unsigned> own; ///< The argument that scf.for counts with, if one can.
-  APInt start, step;           ///< Of that argument.
+  APInt start, step;           ///< What that argument begins with and grows by.
   Value end;                   ///< A value that it counts up to, null where constants say it.
   /// What exitBranch was, once it is erased.
   Value condition;

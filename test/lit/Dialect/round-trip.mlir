@@ -302,3 +302,18 @@ func.func @calls(%i: index, %w: memref<?x?xf32, strided<[?, 2]>, 1>, %s: f32) ->
   %k = annudf.call_keep @asked() ctx(row = %i) : () -> i1
   return %d, %k : f32, i1
 }
+
+// CHECK-LABEL: annudf.pairwise @whole order(max) coarse(l2 min) elements(f32, f16) numerics(reassociate) dims(2) missing_values attributes {other.mark} {
+// GENERIC: "annudf.pairwise"() <{coarse = #annudf.coarse<l2>, coarse_order = #annudf.order<min>, dims = 2 : i32, elements = [#annudf.element<f32>, #annudf.element<f16>], missing_values, numerics = #annudf.numerics<reassociate>, order = #annudf.order<max>, sym_name = "whole"}>
+annudf.pairwise @whole order(max) coarse(l2 min) elements(f32, f16) numerics(reassociate) dims(2) missing_values attributes {other.mark} {
+  // CHECK: annudf.capture "w"
+  %w = annudf.capture "w" : !annudf.capture<f32>
+  // CHECK: annudf.distance (%[[X:.*]]: !annudf.vector<f32>, %[[Y:.*]]: !annudf.vector<f32>) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %i = arith.constant 1 : index
+    // CHECK: annudf.at %[[X]][%{{.*}}] : !annudf.vector<f32>
+    // GENERIC: "annudf.at"(%{{.*}}, %{{.*}}) : (!annudf.vector<f32>, index) -> f32
+    %0 = annudf.at %x[%i] : !annudf.vector<f32>
+    annudf.yield %0 : f32
+  }
+}
