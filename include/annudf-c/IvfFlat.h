@@ -149,8 +149,11 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_in
                                                         const char *path, annudf_progress progress,
                                                         void *progress_user);
 
-/** ANNUDF_INPUT naming the fault of a file that is missing, foreign, cut short or damaged. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path,
+/** ANNUDF_INPUT naming the fault of a file that is missing, foreign, cut short or damaged.
+ * \param mmap  not 0: rows stay in the file, which is mapped. A search on the CPU reads the lists
+ * that it probes, so the index may be larger than memory. Rows are not checked by the file's digest
+ * then, and a file that is cut short later ends the process. Ids and columns are read. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path, int32_t mmap,
                                                         annudf_ivf_flat_index **index);
 
 /** What an index is. */

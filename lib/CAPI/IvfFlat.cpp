@@ -290,11 +290,12 @@ annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index, const cha
   });
 }
 
-annudf_status annudf_ivf_flat_load(const char *path, annudf_ivf_flat_index **index) {
+annudf_status annudf_ivf_flat_load(const char *path, int32_t mmap, annudf_ivf_flat_index **index) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(path, "path");
     call.refuseNull(index, "index");
-    *index = new annudf_ivf_flat_index(runtime::Index::load(path));
+    *index = new annudf_ivf_flat_index(
+        runtime::Index::load(path, mmap ? runtime::FileUse::Map : runtime::FileUse::Read));
   });
 }
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -139,11 +140,32 @@ FileReader::FileReader(std::string path) : path_(std::move(path)) {
 
 FileReader::~FileReader() { ::close(fd_); }
 
-void FileReader::read(void *data, size_t size) {
+FileMapping::~FileMapping() { ::munmap(begin_, size_); }
+
+void FileReader::expect(uint64_t size) const {
   if (size > remaining())
     throw Error(ErrorKind::Input, path_ + ": truncated: " + std::to_string(size) +
                                       " bytes expected at offset " + std::to_string(position_) +
                                       ", the file has " + std::to_string(size_));
+}
+
+void FileReader::skip(uint64_t size) {
+  expect(size);
+  if (::lseek(fd_, static_cast<off_t>(size), SEEK_CUR) < 0)
+    throw Error(ErrorKind::Input, path_ + ": cannot read: " + std::strerror(errno));
+  position_ += size;
+}
+
+std::shared_ptr<FileMapping> FileReader::map() const {
+  // Private and without a reservation: of what nobody writes there is no copy.
+  void *begin = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_, 0);
+  if (begin == MAP_FAILED)
+    throw Error(ErrorKind::Environment, path_ + ": cannot map: " + std::strerror(errno));
+  return std::make_shared<FileMapping>(begin, size_);
+}
+
+void FileReader::read(void *data, size_t size) {
+  expect(size);
   char *bytes = static_cast<char *>(data);
   while (size != 0) {
     const ssize_t n = ::read(fd_, bytes, std::min(size, kChunk));

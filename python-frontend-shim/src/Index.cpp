@@ -272,10 +272,11 @@ static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunc
           nb::none()};
 }
 
-static Index load(nb::handle given) {
+static Index load(nb::handle given, bool mmap) {
   const std::string path = toPath(given);
   annudf_ivf_flat_index *index = nullptr;
-  const Outcome status = withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
+  const Outcome status =
+      withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), mmap, &index); });
   check(status);
   return {IndexPtr(index)};
 }
@@ -410,7 +411,8 @@ void addIndex(nb::module_ &module) {
                    "float], "
                    "None] | None = None) -> Work"),
            "Writes one file, whole or not at all.")
-      .def_static("load", &load, "path"_a, nb::sig("def load(path: str | bytes) -> Index"),
+      .def_static("load", &load, "path"_a, "mmap"_a = false,
+                  nb::sig("def load(path: str | bytes, mmap: bool = False) -> Index"),
                   "Reads a file.")
       .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.");
   addProperties(index);

@@ -181,7 +181,7 @@ TEST_F(Faults, MemoryOfIndexes) {
   OwnedIndex made;
   sweepMemory(making(made, [&](annudf_ivf_flat_index **out) { return build(out); }));
   sweepMemory(making(made, [&](annudf_ivf_flat_index **out) {
-    return annudf_ivf_flat_load(indexPath.c_str(), out);
+    return annudf_ivf_flat_load(indexPath.c_str(), /*mmap=*/0, out);
   }));
   sweepMemory(writing(folder / "saved", [&](const char *path) {
     return annudf_ivf_flat_save(index, path, nullptr, nullptr);
@@ -191,7 +191,7 @@ TEST_F(Faults, MemoryOfIndexes) {
 TEST_F(Faults, MemoryOfExtend) {
   OwnedIndex grown;
   const auto load = [&] {
-    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), &grown)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), /*mmap=*/0, &grown)), "ok");
   };
   const std::string before = readFile(indexPath, 1 << 30);
   Work work;
@@ -219,7 +219,7 @@ TEST_F(Faults, MemoryOfExtend) {
 TEST_F(Faults, MemoryOfRemove) {
   OwnedIndex shrunk;
   const auto load = [&] {
-    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), &shrunk)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), /*mmap=*/0, &shrunk)), "ok");
   };
   const std::string before = readFile(indexPath, 1 << 30);
   std::vector<int64_t> gone(kRows - 10);
@@ -320,7 +320,7 @@ TEST_F(Faults, Files) {
     EXPECT_EQ(sweep("rename", writes[i], names[i]), 1);
   }
   const Work load = making(read, [&](annudf_ivf_flat_index **out) {
-    return annudf_ivf_flat_load(indexPath.c_str(), out);
+    return annudf_ivf_flat_load(indexPath.c_str(), /*mmap=*/0, out);
   });
   const Work loadMetric = making(
       metric, [&](annudf_artifact **out) { return annudf_artifact_load(metricPath.c_str(), out); });

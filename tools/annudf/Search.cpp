@@ -36,6 +36,7 @@ struct SearchArguments {
   int k = ANNUDF_DEFAULT_K, repeat = 1, show = 5;
   int64_t rows = 0;
   bool exact = false, asF32 = false, bits = false, stats = false, quiet = false;
+  bool mmap = false;
 };
 
 struct Results {
@@ -246,10 +247,12 @@ static void runSearch(SearchArguments arguments) {
   const bool inPlace =
       arguments.metric.device != "cuda" && arguments.repeat == 1 && !arguments.stats;
   runtime::Matrix rows;
-  runtime::Index index = arguments.base.empty()
-                             ? runtime::Index::load(arguments.index)
-                             : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
-                                              arguments.metric.threads, inPlace ? &rows : nullptr);
+  runtime::Index index =
+      arguments.base.empty()
+          ? runtime::Index::load(arguments.index,
+                                 arguments.mmap ? runtime::FileUse::Map : runtime::FileUse::Read)
+          : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
+                           arguments.metric.threads, inPlace ? &rows : nullptr);
   if (!arguments.columns.empty())
     index.addColumns(readColumns(arguments.columns));
   const runtime::Matrix queries = loadQueries(index, arguments);
@@ -338,6 +341,8 @@ void tool::addSearchCommand(CLI::App &app) {
       app.add_subcommand("search", "Find the nearest neighbours of queries with a metric");
   auto arguments = std::make_shared<SearchArguments>();
   command->add_option("--index", arguments->index, "Index made by 'annudf build'")->required();
+  command->add_flag("--mmap", arguments->mmap,
+                    "Leave the rows in the file and read those of the lists that are scanned");
   addOptions(command, *arguments);
   CLI::Option *probes =
       command->add_option("--probes", arguments->probes.nProbes,

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,25 @@ private:
   uint64_t position_ = 0;
 };
 
+/// A file in memory, read where somebody looks at it. What is written there stays in this process.
+/// If somebody cuts the file short meanwhile, a look beyond its end ends the process (SIGBUS).
+class FileMapping {
+public:
+  FileMapping(void *begin, uint64_t size) : begin_(static_cast<char *>(begin)), size_(size) {}
+  ~FileMapping();
+  FileMapping(const FileMapping &) = delete;
+  FileMapping &operator=(const FileMapping &) = delete;
+
+  void *at(uint64_t offset) const { return begin_ + offset; }
+  bool holds(const void *address) const {
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(begin_) < size_;
+  }
+
+private:
+  char *begin_;
+  uint64_t size_;
+};
+
 /// Reads a regular file whose size is known before its content is believed.
 class FileReader {
 public:
@@ -70,8 +90,14 @@ public:
   uint64_t remaining() const { return size_ - position_; }
   /// \throws Error(Input) when the file ends before `size` bytes.
   void read(void *data, size_t size);
+  /// \throws Error(Input) when the file ends before `size` bytes.
+  void skip(uint64_t size);
+  /// The whole file, which is not empty. \throws Error(Environment) where the system refuses.
+  std::shared_ptr<FileMapping> map() const;
 
 private:
+  void expect(uint64_t size) const;
+
   std::string path_;
   int fd_ = -1;
   uint64_t size_ = 0, position_ = 0;

@@ -206,9 +206,13 @@ inline void save(const index &from, const std::string &path, const save_params &
       annudf_ivf_flat_save(from.c(), path.c_str(), reporting.function(), reporting.user()));
 }
 
-inline index load(const std::string &path) {
+/// Reads an index from a file and checks it.
+/// \param mmap  rows stay in the file, which is mapped: a search on the CPU reads the lists that it
+/// probes, so the index may be larger than memory. Rows are not checked by the file's digest then,
+/// and a file that is cut short later ends the process.
+inline index load(const std::string &path, bool mmap = false) {
   annudf_ivf_flat_index *made = nullptr;
-  detail::check(annudf_ivf_flat_load(path.c_str(), &made));
+  detail::check(annudf_ivf_flat_load(path.c_str(), mmap, &made));
   return index(made);
 }
 

@@ -119,7 +119,11 @@ private:
 LogicalResult Raising::checkOps() {
   LogicalResult result = verifyOwnAttributesOnly(distance);
   distance->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == distance || isa<AtOp>(op) || succeeded(rules::verifyAllowed(op)))
+    auto index = dyn_cast<IndexOp>(op);
+    if (index && !distance.hasIndex(index.getKind()))
+      op->emitOpError() << "[W14] " << stringifyEnum(index.getKind())
+                        << " has no meaning in annudf.distance; use the counter of its loop";
+    else if (op == distance || isa<AtOp>(op) || succeeded(rules::verifyAllowed(op)))
       return WalkResult::advance();
     result = failure();
     return WalkResult::skip();

@@ -74,6 +74,7 @@ def load(
     resources: Resources | None = None,
     *,
     metric: str | None = None,
+    mmap: bool = False,
 ) -> Index:
     """Reads an index from a file and checks it.
 
@@ -81,10 +82,14 @@ def load(
     ----------
     filename : path
     resources : Resources, optional
-        Not used. The index is read into host memory.
+        Not used. The index is read into host memory, or mapped.
     metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
         The metric of :func:`search`, unless its parameters name another. Default: "sqeuclidean", "inner_product" or
         "cosine", by which the lists were clustered.
+    mmap : bool, default False
+        Leave the vectors in the file. A search on the CPU then reads only the lists that it probes, so the index may be
+        larger than memory. Centers, ids and columns are read. The digest of the file is not checked, and the process
+        ends if the file is cut short while it is in use.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def load(
     check_resources(resources)
     if metric is not None:
         check_index_metric(metric)
-    core = _core.Index.load(path)
+    core = _core.Index.load(path, check_bool(mmap, "mmap"))
     chosen = metric or METRIC_OF_COARSE[core.metric]
     if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
         raise ArgumentError(

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ivf_flat/IndexFile.h"
+#include "ivf_flat/IndexSections.h"
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Artifact/Cbor.h"
@@ -38,8 +39,6 @@ static_assert(std::endian::native == std::endian::little, "the file holds little
 
 constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
 constexpr uint32_t kVersion = 1;
-/// Sections begin at multiples of this in the file, so that it can be mapped.
-constexpr uint64_t kAlignment = 64;
 
 struct Preamble {
   char magic[8];
@@ -59,8 +58,6 @@ constexpr uint32_t kMaxHeader = 1u << 28;
 /// Besides a size for each list, the header holds ten fields at most, and two texts a column.
 constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64 + 2 * kMaxColumns,
                                       .text = 4096 + kMaxColumns * (ANNUDF_MAX_NAME + 8)};
-
-uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Where the sections end, a function of what the header declares; nothing where they add
 /// up to more than a file can have. Each product is far from overflow by the limits that
@@ -87,47 +84,6 @@ std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64
     return std::nullopt;
   return at;
 }
-
-/// Writes sections with the padding between them, and digests all of it.
-class SectionWriter {
-public:
-  explicit SectionWriter(AtomicFileWriter &file) : file_(file) {}
-  void write(const void *data, size_t size) {
-    file_.write(data, size);
-    digest_.update(data, size);
-    static const char zeros[kAlignment] = {};
-    const size_t padding = aligned(file_.position()) - file_.position();
-    file_.write(zeros, padding);
-    digest_.update(zeros, padding);
-  }
-  Sha256::Digest finish() { return digest_.finish(); }
-
-private:
-  AtomicFileWriter &file_;
-  Sha256 digest_;
-};
-
-class SectionReader {
-public:
-  explicit SectionReader(FileReader &file) : file_(file) {}
-  void read(void *data, size_t size) {
-    file_.read(data, size);
-    digest_.update(data, size);
-    char padding[kAlignment];
-    const size_t count = aligned(file_.position()) - file_.position();
-    file_.read(padding, count);
-    digest_.update(padding, count);
-    padded_ &= std::all_of(padding, padding + count, [](char byte) { return byte == 0; });
-  }
-  Sha256::Digest finish() { return digest_.finish(); }
-  /// Whether zeros alone stood between the sections.
-  bool padded() const { return padded_; }
-
-private:
-  FileReader &file_;
-  bool padded_ = true;
-  Sha256 digest_;
-};
 
 struct Header {
   annudf_element element;
@@ -407,7 +363,7 @@ void Index::save(const std::string &path, const Progress &progress) const {
   file.commit();
 }
 
-Index Index::load(const std::string &path) {
+Index Index::load(const std::string &path, FileUse use) {
   FileReader file(path);
   SectionReader sections(file);
   size_t headerSize = 0;
@@ -442,14 +398,24 @@ Index Index::load(const std::string &path) {
     sections.read(centers.fill.data(), centers.fill.size() * sizeof(float));
   }
   index.lists_.resize(header.sizes.size());
+  const auto mapped = std::make_shared<MappedLists>();
+  if (use == FileUse::Map)
+    mapped->file = file.map();
   if (!index.columns_.empty())
     index.columnValues_.resize(header.sizes.size());
   for (size_t i = 0; i < index.lists_.size(); ++i) {
     List &list = index.lists_[i];
     list.size = header.sizes[i];
-    list.words.resize(static_cast<size_t>(list.groups()) * words * kGroupRows);
+    const size_t count = static_cast<size_t>(list.groups()) * words * kGroupRows;
+    if (use == FileUse::Map) {
+      auto *first = static_cast<uint32_t *>(mapped->file->at(file.position()));
+      list.words = ListWords(count, ListWords::allocator_type(mapped, first));
+      sections.skip(count * sizeof(uint32_t));
+    } else {
+      list.words.resize(count);
+      sections.read(list.words.data(), count * sizeof(uint32_t));
+    }
     list.ids.resize(static_cast<size_t>(list.groups()) * kGroupRows);
-    sections.read(list.words.data(), list.words.size() * sizeof(uint32_t));
     sections.read(list.ids.data(), list.ids.size() * sizeof(int64_t));
     for (const Column &column : index.columns_) {
       std::vector<std::byte> &values = index.columnValues_[i].emplace_back(
@@ -457,10 +423,11 @@ Index Index::load(const std::string &path) {
       sections.read(values.data(), values.size());
     }
   }
+  mapped->isLoaded = true;
   const Sha256::Digest actual = sections.finish();
   Sha256::Digest stored;
   file.read(stored.data(), stored.size());
-  if (stored != actual)
+  if (stored != actual && use == FileUse::Read)
     refuseDamaged(path, "the SHA-256 of the index does not match");
   if (!sections.padded())
     refuseDamaged(path, "bytes between the sections of the index are not zero");

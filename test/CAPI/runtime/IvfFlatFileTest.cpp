@@ -20,7 +20,7 @@ TEST_F(CApiIndexFile, SaveAndLoad) {
   const std::string path = folder / "a.ivf", copy = folder / "b.ivf";
   ASSERT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)), "ok");
   OwnedIndex loaded;
-  ASSERT_EQ(outcome(annudf_ivf_flat_load(path.c_str(), &loaded)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_load(path.c_str(), /*mmap=*/0, &loaded)), "ok");
   EXPECT_EQ(infoOf(loaded).rows, 400);
   EXPECT_NE(infoOf(loaded).generation, infoOf(index).generation);
   ASSERT_EQ(annudf_ivf_flat_save(loaded, copy.c_str(), nullptr, nullptr), ANNUDF_OK);
@@ -55,7 +55,7 @@ TEST_F(CApiIndexFile, LoadRefusesDamage) {
   const std::string path = folder / "a.ivf";
   const auto error = [&] {
     OwnedIndex loaded;
-    const std::string text = outcome(annudf_ivf_flat_load(path.c_str(), &loaded));
+    const std::string text = outcome(annudf_ivf_flat_load(path.c_str(), /*mmap=*/0, &loaded));
     EXPECT_EQ(loaded, nullptr);
     return text;
   };

@@ -485,7 +485,7 @@ TEST(CApiIndexNull, DestroyTakesNull) {
   const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0, {}};
   EXPECT_EQ(annudf_ivf_flat_extend(nullptr, nullptr, &none, nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_ivf_flat_load(nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_load(nullptr, 0, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_centers(nullptr, nullptr, 0), ANNUDF_USAGE);
 }
 

@@ -348,6 +348,27 @@ annudf.pairwise @p order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.pairwise @p order(min) coarse(l2) elements(f32) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = arith.constant 0.0 : f32
+    %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %d = arith.subf %xi, %yi : f32
+      %next = arith.addf %acc, %d : f32
+      // expected-error @below {{'annudf.index' op [W14] dim has no meaning in annudf.distance; use the counter of its loop}}
+      %j = annudf.index dim
+      scf.yield %next : f32
+    }
+    annudf.yield %sum : f32
+  }
+}
+
+// -----
+
+annudf.pairwise @p order(min) coarse(l2) elements(f32) {
   // expected-error @below {{'annudf.distance' op [M15] carries attribute 'other.mark', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) attributes {other.mark} {
     %zero = arith.constant 0.0 : f32

@@ -181,6 +181,21 @@ def test_centers_first_vectors_later(dtype, metric, tmp_path):
         np.testing.assert_array_equal(neighbors, np.where(expected[1] >= 0, expected[1] + 1000, -1))
 
 
+def test_vectors_stay_in_a_mapped_file(tmp_path):
+    base, queries = vectors(2000, 12, "float32", 1), vectors(40, 12, "float32", 2)
+    ivf_flat.save(tmp_path / "index", ivf_flat.build(ivf_flat.IndexParams(n_lists=20), base[:1500]))
+    before = (tmp_path / "index").read_bytes()
+    read, mapped = (ivf_flat.load(tmp_path / "index", mmap=mmap) for mmap in (False, True))
+    for change in (lambda index: None, lambda index: ivf_flat.extend(index, base[1500:])):
+        for index in (read, mapped):
+            change(index)
+        for one, other in zip(search(read, queries, 10), search(mapped, queries, 10), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert (tmp_path / "index").read_bytes() == before
+    with pytest.raises(ArgumentError, match=r"^mmap is 'r'; give True or False$"):
+        ivf_flat.load(tmp_path / "index", mmap="r")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_cosine(dtype, tmp_path):
     base, queries = vectors(2000, 12, dtype, 1), vectors(40, 12, dtype, 2)

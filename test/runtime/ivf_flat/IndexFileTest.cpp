@@ -299,6 +299,56 @@ TEST_F(IndexFile, PaddingIsZero) {
       "ivf: damaged: bytes between the sections of the index are not zero; copy the file again");
 }
 
+TEST_F(IndexFile, MappedRowsAreThoseThatAreRead) {
+  for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_BITS}) {
+    smallIndex(element).save(path);
+    const std::string bytes = readFile(path, 1 << 20);
+    const auto expectSame = [&](const Index &read, const Index &mapped, const char *after) {
+      ASSERT_EQ(mapped.nLists(), read.nLists());
+      EXPECT_EQ(mapped.size(), read.size()) << after;
+      for (uint32_t l = 0; l < read.nLists(); ++l) {
+        EXPECT_EQ(mapped.list(l).ids, read.list(l).ids) << after;
+        EXPECT_TRUE(std::ranges::equal(mapped.list(l).words, read.list(l).words)) << after;
+      }
+    };
+    Index read = Index::load(path), mapped = Index::load(path, FileUse::Map);
+    expectSame(read, mapped, "load");
+    const Index copy = mapped;
+    std::vector<int64_t> gone;
+    for (int64_t id = 0; id < 100; ++id)
+      if (id % 3 != 0)
+        gone.push_back(id);
+    const Matrix more = test::integerMatrix(element, 60, dimsOf(element), 2);
+    for (Index *one : {&read, &mapped}) {
+      one->remove(gone);
+      one->extend(more.view());
+    }
+    expectSame(read, mapped, "remove and extend");
+    EXPECT_EQ(readFile(path, 1 << 20), bytes); // Changes are of the process alone.
+    mapped.save(path);
+    expectSame(Index::load(path), mapped, "save over its own file");
+    Index taken = std::move(mapped);
+    expectSame(read, taken, "move");
+    taken = copy;
+    EXPECT_EQ(taken.size(), 100);
+  }
+}
+
+TEST_F(IndexFile, RowsOfAMappedFileAreNotChecked) {
+  std::string bytes = saved();
+  const Index whole = Index::load(path);
+  const auto *row = reinterpret_cast<const char *>(whole.list(0).words.data());
+  const size_t at = bytes.find(std::string_view(row, 64));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] ^= 1;
+  EXPECT_TRUE(contains(load(bytes), "the SHA-256 of the index does not match"));
+  EXPECT_NE(Index::load(path, FileUse::Map).list(0).words[0], whole.list(0).words[0]);
+  // Everything else is.
+  bytes.resize(bytes.size() - 1);
+  test::writePlainly(path, bytes);
+  EXPECT_TRUE(contains(errorOf([&] { (void)Index::load(path, FileUse::Map); }), "truncated"));
+}
+
 // Such centers were saved, and refused when they were loaded.
 TEST_F(IndexFile, CentersBeyondFloat32AreRefusedWhenTheyAreMade) {
   std::vector<float> rows;

@@ -87,6 +87,14 @@ struct IndexParts {
   bool adaptiveCenters = false;
 };
 
+/// What load() does with the rows of a file.
+enum class FileUse {
+  Read, ///< All are read into memory, and checked by the file's digest.
+  Map,  ///< They stay in the file, which is mapped: a search reads the lists that it probes, and
+        ///< nothing checks them. What changes them changes a copy in memory. Ids and columns are
+        ///< read.
+};
+
 class Index : public RowStore {
 public:
   Index() = default;
@@ -146,7 +154,7 @@ public:
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
   void save(const std::string &path, const Progress &progress = {}) const;
-  static Index load(const std::string &path);
+  static Index load(const std::string &path, FileUse use = FileUse::Read);
 
   /// The rows that a search scores for a query. More probes than lists are all lists, as in cuVS.
   Candidates candidates(const ivf_flat::SearchParams &params) const {

@@ -15,7 +15,7 @@
 
 #include "annudf/runtime/rows/Attachments.h"
 #include "annudf/runtime/rows/Columns.h"
-#include "annudf/runtime/support/HugePages.h"
+#include "annudf/runtime/rows/ListWords.h"
 #include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -41,7 +41,7 @@ inline constexpr int kGroupRows = 32;
 constexpr int64_t groupsOf(int64_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 
 struct List {
-  using Words = std::vector<uint32_t, HugeAllocator<uint32_t>>;
+  using Words = ListWords;
   int64_t size = 0;         ///< Rows that exist.
   Words words;              ///< groups() * words() * kGroupRows.
   std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
