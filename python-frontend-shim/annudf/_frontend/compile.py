@@ -26,7 +26,7 @@ from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
 from annudf._frontend.types import typing
 from annudf._frontend.types.dtypes import Operand, Refused
-from annudf._frontend.types.numba_types import Context, Strong, fields_type, mlir_type, operand_of
+from annudf._frontend.types.numba_types import Context, Strong, Vector, fields_type, mlir_type, operand_of
 from annudf.errors import UnsupportedError
 
 assert calls and inner and patches and typing and lowering  # Imported for what they register.
@@ -57,7 +57,7 @@ def _device_function(function: pytypes.FunctionType) -> Any:
 def lower_function(
     function: pytypes.FunctionType,
     symbol: str,
-    arguments: Sequence[np.dtype[Any] | Fields],
+    arguments: Sequence[np.dtype[Any] | Fields | Vector],
     context: Context | None,
     fields: int = 0,
     wanted: str = "",
@@ -71,7 +71,9 @@ def lower_function(
     UnsupportedError
         Naming file, line and expression, what cannot be used there, and what to write instead.
     """
-    types_of = [fields_type(*a) if isinstance(a, tuple) else Strong(a) for a in arguments]
+    types_of = [
+        fields_type(*a) if isinstance(a, tuple) else a if isinstance(a, Vector) else Strong(a) for a in arguments
+    ]
     with _typed(function, symbol, types_of, context) as (source, result):
         returns = result.signature.return_type
         operands = _operands(returns, fields)
@@ -92,10 +94,11 @@ def _typed(
 ) -> Iterator[tuple[Source, Any]]:
     """What numba-cuda-mlir makes of the function, whose state stays ours while it is looked at."""
     source = Source(function)
-    rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
+    has_vectors = any(isinstance(one, Vector) for one in arguments)
+    rewritten = Rewriter(_device_function, context.captures if context else (), has_vectors).rewrite(function)
     signature = (*arguments, *((context,) if context else ()))
     options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
-    active.refusals, active.externs = [], {}
+    active.refusals, active.externs, active.has_vectors = [], {}, has_vectors
     active.place = (source.file, source.line, 0)
     with ncm.compiling():
         ncm.compiler.mlir_target.ensure_initialized()
@@ -263,7 +266,8 @@ def _in_words(error: Exception, text: str) -> str:
     if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):
         return f"a metric cannot use this: {_first_line(text, error)}"
     if "memref element type" in text:
-        return "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead"
+        whose = "vectors, ctx and its arrays" if active.has_vectors else "ctx and its arrays"
+        return f"{whose} cannot be assigned on several paths; read an entry on each path instead"
     return (
         f"this cannot be compiled ({_first_line(text, error)});"
         " use numbers, if, for over range, and the functions that the documentation lists"

@@ -21,8 +21,9 @@ from annudf._frontend.emit.arithmetic import dtype_of
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.signature import takes_context
 from annudf._frontend.source.syntax import own_signature
+from annudf._frontend.source.vectors import VECTORS
 from annudf._frontend.types.dtypes import Operand, Refused, returned, spell
-from annudf._frontend.types.numba_types import NUMPY, Context, capture_type_text, mlir_text
+from annudf._frontend.types.numba_types import NUMPY, Context, Vector, capture_type_text, mlir_text, vector_type_text
 from annudf._frontend.types.prototypes import quoted
 from annudf._support.options import AccumulatorWord, MetricOptions
 from annudf.errors import CompileError
@@ -71,7 +72,7 @@ def _constant(word: AccumulatorWord, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number_f))[0]:016X}"
 
 
-_HOOKS = ("init", "update", "finalize", "combine", "keep")
+_HOOKS = ("init", "update", "finalize", "combine", "keep", "distance")
 
 
 class _Writer:
@@ -99,6 +100,16 @@ class _Writer:
                 unsupported(
                     f"'{symbol}' is linked, and the {self.noun} has that name; give it another symbol_name", *place
                 )
+
+    def _head(self, op: str, accumulator: str = "") -> str:
+        options = self.options
+        coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
+        return (
+            f"annudf.{op} @{options.name} order({options.order}) coarse({coarse}) "
+            f"elements({', '.join(options.elements)}){accumulator}"
+            + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
+            + (" missing_values" if options.missing_values else "")
+        )
 
     def hook(self, function: types.FunctionType, kind: str, arguments: dict[str, Words], to: Words) -> str:
         """The hook of one function: calls it, and converts what it returns."""
@@ -203,19 +214,47 @@ class _Writer:
             combine: Any = options.combine
             hooks.append(self.hook(combine, "combine", {"acc": words, "other": words}, words))
         init = self._init(words)
-        coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
-        head = (
-            f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
-            f"elements({', '.join(options.elements)})"
-            + (f" accumulator({', '.join(words)})" if "u32" in words else "")
-            + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
-            + (" missing_values" if options.missing_values else "")
-        )
+        head = self._head("metric", f" accumulator({', '.join(words)})" if "u32" in words else "")
         lines = ["module {", *calls.texts(self.externs), *self.helpers, head + " {", *self.captures()]
         lines += [
             *init,
             *hooks,
             f"}} {self.place}",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+class _PairwiseWriter(_Writer):
+    """A metric of two whole vectors: its function, called by ``annudf.distance``."""
+
+    def write(self) -> str:
+        function, options, at = self.function, self.options, self.place
+        captures = tuple((n, c.element, c.extents) for n, c in options.captures.items())
+        has_context = function.__code__.co_argcount > VECTORS
+        context = Context(captures, "distance") if has_context else None
+        symbol, kind = f"{options.name}_distance", vector_type_text(options.compute)
+        wanted = "the distance, a number, on every path"
+        lowered = lower_function(function, symbol, [Vector(options.compute)] * VECTORS, context, wanted=wanted)
+        self._take(lowered)
+        result, of_result = lowered.results[0], lowered.result_types[0]
+        values, kinds = ["%x", "%y", "%ctx"], [kind, kind, "none"]
+        if not has_context:
+            values, kinds = values[:VECTORS], kinds[:VECTORS]
+        ops = conversion(result, of_result, NUMPY["f32"], "%value", 0)
+        lines = [
+            "module {",
+            *calls.texts(self.externs),
+            *self.helpers,
+            f"{self._head('pairwise')} {{",
+            *self.captures(),
+            f"  annudf.distance (%x: {kind}, %y: {kind}) {{",
+            *([f"    %ctx = builtin.unrealized_conversion_cast to none {at}"] if has_context else []),
+            f"    %value = func.call @{symbol}({', '.join(values)}) : ({', '.join(kinds)}) -> {of_result} {at}",
+            *(f"    {line} {at}" for line in ops),
+            f"    annudf.yield {'%result_0' if ops else '%value'} : f32 {at}",
+            f"  }} {at}",
+            f"}} {at}",
             "}",
         ]
         return "\n".join(lines) + "\n"
@@ -310,7 +349,8 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     Parameters
     ----------
     function : function
-        ``f(x, y, acc, ctx)`` or ``f(x, y, acc)``, the new accumulator; a filter's ``f(ctx)``.
+        ``f(x, y, acc, ctx)`` or ``f(x, y, acc)``, the new accumulator; ``f(a, b, ctx)`` or ``f(a, b)`` of whole
+        vectors, the distance; a filter's ``f(ctx)``.
     options : MetricOptions
         Everything else about the metric.
 
@@ -319,7 +359,7 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     UnsupportedError
         The function uses what a metric cannot; the message has file, line and a fix.
     """
-    writer = _FilterWriter if options.is_filter else _Writer
+    writer = _FilterWriter if options.is_filter else _PairwiseWriter if options.is_pairwise else _Writer
     written = writer(function, options)
     text = written.write()
     return FrontendModule(text, function.__code__.co_filename, tuple(written.externs), options.elements)

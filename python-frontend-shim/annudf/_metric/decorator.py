@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The decorator :func:`metric`, and :func:`cuda_source_metric`."""
+"""The decorator :func:`metric`."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from typing import Any, overload
 
 import numpy.typing as npt
 
-from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._frontend import ahead
 from annudf._frontend.source.functions import unary_function
 from annudf._frontend.source.signature import check_hooks, warn_of_unread_accumulator
 from annudf._metric.arguments import (
     Arguments,
-    check_accumulator_word,
     check_arguments,
     check_device_backend,
     check_symbol,
     check_word,
 )
 from annudf._metric.classes import has_fields, read_class
-from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
+from annudf._metric.pairwise import as_pairwise, refuse_arguments, refuse_hooks
 from annudf._support.checks import check_bool
 from annudf._support.log import logger
-from annudf._support.options import AccumulatorWord, DeviceBackend, IndexMetric, MetricOptions, Numerics, Order, Word
+from annudf._support.options import DeviceBackend, IndexMetric, MetricOptions, Numerics, Order, Word
 from annudf.errors import ArgumentError
 
 
 @overload
-def metric(function: Callable[..., Any], /) -> Metric: ...
+def metric(function: Callable[..., Any], /, **arguments: Any) -> Metric: ...
 
 
 @overload
@@ -83,8 +81,9 @@ def metric(
     allow_non_finite: bool = False,
     missing_values: bool = False,
     device_backend: DeviceBackend = "libnvvm",
+    **arguments: Any,
 ) -> Metric | Callable[[Any], Metric]:
-    """Makes a metric of a function ``f(x, y, acc, ctx)`` that gives the next accumulator.
+    """Makes a metric of a function ``f(x, y, acc, ctx)`` that gives the next accumulator, or ``f(a, b)`` of vectors.
 
     The function is called once a dimension, in ascending order, for every query and stored vector:
     `x` is the coordinate of the query, `y` that of the stored vector, `acc` what the call before gave.
@@ -92,13 +91,18 @@ def metric(
     stored vector, ``ctx.query`` the number of the query in its search, ``ctx.list`` that of the list;
     ``ctx.weights[ctx.dim]`` is an entry of the capture `weights`, ``ctx.p`` the scalar capture `p`.
 
+    A function ``f(a, b)`` or ``f(a, b, ctx)`` takes two whole vectors and returns their distance, as in pynndescent and
+    UMAP. The compiler turns its loop over the coordinates into such a function of one coordinate. It has no `initial`,
+    `finalize`, `combine` and `accumulator`.
+
     Parameters
     ----------
     function : function or class, optional
         Passed if the decorator has no parentheses. A class may hold the functions ``update(x, y, acc, ctx)`` and
         ``finalize(acc, ctx)``, without ``self``. Or it has 1 to 6 typed fields (``total: np.float32 = 0``), which are
         the accumulator, and methods: ``update(self, x, y, ctx)`` changes the fields, ``finalize(self, ctx)`` returns
-        the distance, and the optional ``init(self, ctx)`` computes the start values of fields.
+        the distance, and the optional ``init(self, ctx)`` computes the start values of fields. Of a function that Numba
+        compiled, its Python function is taken.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
     initial : float or int, or a tuple of 2 to 6, default 0.0
@@ -153,6 +157,9 @@ def metric(
     device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
         What makes code for GPUs. "nvptx" is LLVM, which needs no CUDA toolkit; a GPU calls its code, which is slower
         than the inlined code of libNVVM.
+    **arguments : number
+        Values of further arguments of ``f(a, b)``, which are compiled in: ``metric(minkowski, p=3)``. Others have their
+        defaults.
 
     Returns
     -------
@@ -192,6 +199,7 @@ def metric(
     >>> weighted_l2
     <annudf metric weighted_l2 (weights: dim x f32)>
     """
+    refuse_arguments(function, arguments)
     if not check_bool(forceinline, "forceinline"):
         raise ArgumentError("forceinline is False, but hooks are always inlined; leave it out")
     compute, backend = check_word(dtype, "dtype"), check_device_backend(device_backend)
@@ -210,7 +218,11 @@ def metric(
     )
 
     def decorate(target: Any) -> Metric:
-        if isinstance(target, type) and has_fields(target):
+        pairwise = as_pairwise(target, arguments)
+        if pairwise is not None:
+            refuse_hooks(initial=initial, finalize=finalize, combine=combine, accumulator=accumulator)
+            target, hooks, said = pairwise.given, _Hooks(pairwise.function, None), given
+        elif isinstance(target, type) and has_fields(target):
             hooks, said = _of_fields(target, finalize, given, compute)
         else:
             hooks, said = _hooks(target, finalize), given
@@ -241,13 +253,15 @@ def metric(
             names=hooks.names,
             init=hooks.init,
             missing_values=said.missing_values,
+            is_pairwise=pairwise is not None,
         )
         check_hooks(update, options)
-        warn_of_unread_accumulator(options.name, update, final)
+        if pairwise is None:
+            warn_of_unread_accumulator(options.name, update, final)
         _tell_wide_captures(update, options)
         definition = FunctionDefinition(update, options, backend)
         ahead.begin(definition.is_compiled)
-        result = Metric(definition, said.values, update, said.allow_non_finite)
+        result = Metric(definition, said.values, pairwise.given if pairwise else update, said.allow_non_finite)
         if isinstance(target, type):
             result.__name__, result.__qualname__, result.__doc__ = target.__name__, target.__qualname__, target.__doc__
         return result
@@ -387,111 +401,3 @@ def _symbol(symbol_name: str | None, named: Any) -> str:
         return check_symbol(symbol_name)
     text = re.sub(r"[^0-9A-Za-z_]+", "_", named.__name__).strip("_") or "metric"
     return f"m{text}" if text[0].isdigit() else text
-
-
-def cuda_source_metric(
-    source: str | bytes,
-    *,
-    order: Order = "min",
-    initial: float = 0.0,
-    coarse_metric: IndexMetric = "sqeuclidean",
-    symbol_name: str = "cuda_source",
-    captures: Mapping[str, Any] | None = None,
-    dtype: npt.DTypeLike | None = None,
-    accumulator: npt.DTypeLike | None = None,
-    elements: Iterable[npt.DTypeLike] | None = None,
-    coarse_order: Order | None = None,
-    allow_non_finite: bool = False,
-    missing_values: bool = False,
-) -> Metric:
-    """Makes a metric of CUDA C++ source; for GPUs only.
-
-    NVRTC compiles the source against a generated prototype, so a wrong signature is a compile error. The code is
-    **trusted, not verified**. Sources that were written for cuVS, which define ``compute_dist_udf_impl``, work
-    unchanged.
-
-    Parameters
-    ----------
-    source : str or bytes
-        Text of CUDA C++, in UTF-8.
-    order, initial, coarse_metric, coarse_order, captures, allow_non_finite, missing_values
-        As in :func:`metric`. Sources in the form of cuVS have no captures.
-    symbol_name : str, default "cuda_source"
-        Name of the metric in artifacts.
-    dtype : dtype, optional
-        Type of the coordinates in the source: float32, float64 or int32. Default: float32, float64 for an accumulator
-        of float64, and int32 for an accumulator of integers. A source in the form of cuVS has the default; another type
-        is refused.
-    accumulator : dtype, optional
-        float32 (the default), float64, int32, uint32 or int64.
-    elements : iterable of dtype, optional
-        Types of vectors that the metric accepts. Default: all types that the type of the coordinates can hold.
-
-    Returns
-    -------
-    Metric
-
-    Raises
-    ------
-    ArgumentError
-        An argument has none of the values above.
-    CompileError
-        At the first use: NVRTC's diagnostics, with lines of the source.
-    UnavailableError
-        At the first use: there is no NVRTC, or the search is on the CPU.
-    """
-    if not isinstance(source, (str, bytes)):
-        raise ArgumentError(f"source is a {type(source).__name__}, it must be text of CUDA C++")
-    if isinstance(source, bytes):
-        try:
-            source = source.decode()
-        except UnicodeDecodeError as error:
-            raise ArgumentError(f"source is not UTF-8: {error}") from None
-    if not source.strip():
-        raise ArgumentError("source is empty; give CUDA C++ that updates the accumulator")
-    if isinstance(initial, (tuple, list)) or isinstance(accumulator, (tuple, list)):
-        raise ArgumentError("CUDA source keeps one number as its accumulator; write a Python function for several")
-    compute = None if dtype is None else check_word(dtype, "dtype")
-    word = check_accumulator_word("float32" if accumulator is None else accumulator, "accumulator")
-    given = check_arguments(
-        order=order,
-        initial=initial,
-        coarse_metric=coarse_metric,
-        coarse_order=coarse_order,
-        captures=captures,
-        compute=compute or _COORDINATES_OF[word],
-        accumulator=DTYPE_OF_ELEMENT[word],
-        elements=elements,
-        allow_non_finite=allow_non_finite,
-        missing_values=missing_values,
-    )
-    definition = CudaSourceDefinition(
-        source,
-        name=check_symbol(symbol_name),
-        order=given.order,
-        coarse=given.coarse,
-        coarse_order=given.coarse_order,
-        initial=_as_double(given.initial),
-        compute=compute,
-        accumulator=word,
-        elements=given.elements,
-        lists_elements=elements is not None,
-        captures=given.captures(),
-        missing_values=given.missing_values,
-    )
-    return Metric(definition, given.values, None, given.allow_non_finite)
-
-
-_COORDINATES_OF: dict[AccumulatorWord, Word] = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i32"}
-"""The type of coordinates that suits an accumulator, as the compiler of CUDA source has it."""
-
-
-def _as_double(initial: object) -> float:
-    """What CUDA source is handed as its start, or ArgumentError where that is another number."""
-    assert isinstance(initial, (int, float))
-    if float(initial) != initial:
-        raise ArgumentError(
-            f"initial is {initial}, which float64 rounds to {float(initial):.0f}, and CUDA source starts from a "
-            "float64; give an integer that float64 holds, such as any up to 2**53"
-        )
-    return float(initial)

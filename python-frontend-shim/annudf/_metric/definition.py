@@ -307,14 +307,15 @@ class FunctionDefinition(Definition):
                 import_frontend=True,
                 device_backend=self.device_backend,
             )
-        if not reads_accumulator(self.function):  # The decorator has said so, or was told that it is meant.
+        if self.options.is_pairwise or not reads_accumulator(self.function):  # The decorator has said so, or was told that it is meant.
             diagnostics = [one for one in diagnostics if one.rule != "H11"]
         report(self.name, map(_in_python, diagnostics))
         return artifact
 
     @functools.cached_property
     def properties(self) -> Properties:
-        return proved_of(json.loads(self.lower("properties", "")), ops_in_python)
+        proved = proved_of(json.loads(self.lower("properties", "")), ops_in_python)
+        return replace(proved, raised=True) if self.options.is_pairwise else proved
 
     def lower(self, target: str, arch: str) -> bytes:
         from annudf import _core

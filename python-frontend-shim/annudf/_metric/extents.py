@@ -13,7 +13,7 @@ import contextlib
 import dis
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ from annudf._frontend.source.definitions import tree_of
 from annudf._frontend.source.digest import codes_of
 from annudf._frontend.source.rewrite import attribute_names, holds_numbers, outside_names, plain_function
 from annudf._frontend.source.syntax import bound_by_match
+from annudf._frontend.source.vectors import is_call, is_length, names_of_lengths
 from annudf._support.options import SYMBOLS, Extent
 from annudf.errors import CaptureError, UnsupportedError
 
@@ -238,8 +239,9 @@ class _Scope:
     def __init__(self, ctx: str, nodes: list[ast.AST]) -> None:
         self._ctx = ctx
         self._assigned: dict[str, list[ast.expr | None]] = {}
+        lengths = names_of_lengths(nodes)
         for node in nodes:
-            for target, value in _assignments(node):
+            for target, value in _assignments(node, lengths):
                 if isinstance(target, ast.Name):
                     self._assigned.setdefault(target.id, []).append(value)
         self._open: set[str] = set()
@@ -259,6 +261,8 @@ class _Scope:
         yield from (keyword.arg for keyword in call.keywords if keyword.arg and self._is_ctx(keyword.value))
 
     def index(self, node: ast.AST) -> _Index:
+        if node is _COUNTER:
+            return _Index("dim", {"dim"})
         if isinstance(node, ast.Attribute) and self._is_ctx(node.value):
             return _Index(node.attr if node.attr in SYMBOLS else "", {node.attr})
         if isinstance(node, ast.Subscript) and self.attribute(node.value):
@@ -278,11 +282,19 @@ class _Scope:
         return whole
 
 
+_COUNTER = ast.Name("dim", ast.Load())
+"""Stands for the counter of a loop over all coordinates."""
+
+
+def _is_over_dimensions(node: ast.expr, lengths: Collection[str]) -> bool:
+    return is_call(node, "range", 1) and is_length(node.args[0], lengths)
+
+
 def _joined(found: list[_Index], same: str = "") -> _Index:
     return _Index(same, set().union(*(one.mentions for one in found)), any(one.is_bounded for one in found))
 
 
-def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def _assignments(node: ast.AST, lengths: Collection[str]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Targets and values; None for a value that is no expression of its own."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
@@ -300,4 +312,4 @@ def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         for name in bound_by_match(node):
             yield ast.Name(name, ast.Store()), node.subject
     elif isinstance(node, ast.For):
-        yield node.target, None
+        yield node.target, _COUNTER if _is_over_dimensions(node.iter, lengths) else None

@@ -172,6 +172,9 @@ class Properties:
         The claim about all fields together.
     row_only_indexes : bool or None
         Whether ``ctx.row`` only indexes captures with one entry per row; None if that is not recorded.
+    raised : bool
+        Whether the metric was written for whole vectors, and the compiler made one pass over coordinates of it. What is
+        proved is about that pass.
     """
 
     name: str
@@ -183,14 +186,15 @@ class Properties:
     sign: Claim
     monotone: Claim
     row_only_indexes: bool | None
+    raised: bool = False
 
-    @of_whole("row_only_indexes")
+    @of_whole("raised")
     def __repr__(self) -> str:
         claims = [self.quadratic, self.symmetric, self.difference, self.sign, self.monotone]
         return f"<annudf properties of {self.name}: {_summary(claims)}>"
 
     def __str__(self) -> str:
-        lines = [f"metric {self.name}"]
+        lines = [f"metric {self.name}" + (", raised to one pass over coordinates" if self.raised else "")]
         told, reason = "", ""
         claims = [("", [("form", self.quadratic)])]
         if self.fields:

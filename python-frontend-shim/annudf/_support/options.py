@@ -161,6 +161,9 @@ class MetricOptions:
     is_filter : bool
         Whether it is a filter's: the function is one of ``(ctx)`` that says whether a row is kept, the body of
         ``annudf.keep`` in an ``annudf.filter``. All but name and captures is at its default then.
+    is_pairwise : bool
+        Whether the function takes two whole vectors and returns their distance. It has no accumulator then, and no
+        other hooks.
     """
 
     name: str
@@ -180,6 +183,7 @@ class MetricOptions:
     init: Callable[..., object] | None = None
     missing_values: bool = False
     is_filter: bool = False
+    is_pairwise: bool = False
 
     @property
     def other_hooks(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ there, so code that was written for those runs with the import changed. What is 
 
 from annudf._metric.captures import capture, column
 from annudf._metric.context import Context
-from annudf._metric.decorator import cuda_source_metric, metric
+from annudf._metric.cuda_source import cuda_source_metric
+from annudf._metric.decorator import metric
 from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
 from annudf._metric.properties import Claim, FieldProperties, Form, Properties

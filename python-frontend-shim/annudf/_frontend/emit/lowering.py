@@ -30,9 +30,11 @@ from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import BOOL, F32, I64, Refused, Weak
 from annudf._frontend.types.numba_types import (
     LOADED,
+    NUMPY,
     Capture,
     Context,
     Number,
+    Vector,
     capture_type_text,
     mlir_type,
     operand_of,
@@ -290,6 +292,31 @@ def _indices(builder: Any, variable: Any) -> list[Value]:
     return [_value_of(ssa, one) for ssa, one in zip(loaded, numba_type.types, strict=True)]
 
 
+def _index_of(kind: str) -> Any:
+    """Where the scan is, or how many dimensions there are, as i64."""
+    attributes = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{kind}>", CONTEXT)}
+    number = _operation("annudf.index", ir.IndexType.get(CONTEXT), [], attributes)
+    return arith.index_cast(mlir_type(I64), number)
+
+
+def _vectors() -> None:
+    def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
+        length = _index_of("dims")
+        builder.store_var(target, (length,) if attr == "shape" else length)
+
+    def length(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        builder.store_var(target, _index_of("dims"))
+
+    def coordinate(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        dtype = NUMPY[builder.get_numba_type(args[0].name).word]
+        index = arithmetic.index(convert(value_of_variable(builder, args[1]), I64))
+        builder.store_var(target, _operation("annudf.at", mlir_type(dtype), [builder.load_var(args[0]), index], {}))
+
+    lowering_registry.lower_getattr_generic(Vector)(attribute)
+    lowering_registry.lower(STUBS["len"], Vector)(length)
+    lowering_registry.lower(operator.getitem, Vector, types.Any)(coordinate)
+
+
 def _context() -> None:
     def capture(builder: Any, ctx: Any, name: str) -> Any:
         element, extents = builder.get_numba_type(ctx.name).captures[name]
@@ -303,9 +330,7 @@ def _context() -> None:
 
     def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
         if attr in INDICES:
-            kind = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{attr}>", CONTEXT)}
-            number = _operation("annudf.index", ir.IndexType.get(CONTEXT), [], kind)
-            builder.store_var(target, arith.index_cast(mlir_type(I64), number))
+            builder.store_var(target, _index_of(attr))
             return
         handle = capture(builder, value, attr)
         element, extents = builder.get_numba_type(value.name).captures[attr]
@@ -332,4 +357,5 @@ _operators()
 _unary()
 _binary_and_more()
 _range()
+_vectors()
 _context()

@@ -35,7 +35,8 @@ CHIP = "sm_80"
 """Nothing is compiled for it: the module is taken before any target matters."""
 
 active = threading.local()
-"""``active.on`` is set while this thread compiles a metric: patches are inert otherwise."""
+"""``active.on`` is set while this thread compiles a metric: patches are inert otherwise. ``active.has_vectors`` is
+whether its function takes whole vectors."""
 
 
 @contextmanager

@@ -136,11 +136,11 @@ def _patch_errors() -> None:
     mlir_compiler.handle_lowering_error = handle
 
 
-def _patch_range() -> None:
+def _patch_builtins() -> None:
     sentry = TypeInferer.sentry_modified_builtin
 
     def allowing(self: Any, instruction: Any, variable: Any) -> Any:
-        if not (_on() and variable.value is STUBS["range"]):
+        if not (_on() and variable.value in (STUBS["range"], STUBS["len"])):
             sentry(self, instruction, variable)
 
     TypeInferer.sentry_modified_builtin = allowing
@@ -221,7 +221,7 @@ _patch_constants()
 _patch_copies()
 _patch_free_variables()
 _patch_keywords()
-_patch_range()
+_patch_builtins()
 _patch_lowering()
 _patch_returns()
 _patch_errors()

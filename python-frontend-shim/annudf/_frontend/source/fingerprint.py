@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from annudf._frontend.source.digest import Digest, add_code
-from annudf._frontend.source.functions import stub_for
+from annudf._frontend.source.functions import stub_for, stub_of_vectors
 from annudf._frontend.source.links import Linked, is_linked, resolve
 from annudf._frontend.source.rewrite import (
     attribute_names,
@@ -109,7 +109,7 @@ class _Walk:
             add("scalar", value.dtype.kind, value.dtype.str, type(value).__qualname__, value.tobytes())
         elif isinstance(value, bool | float | int):
             add("number", value)
-        elif (stub := stub_for(value)) is not None:
+        elif (stub := stub_for(value) or stub_of_vectors(value)) is not None:
             add("stub", stub.__name__)
         elif (composed := composed_for(value)) is not None:
             add("composed", composed.__name__)  # Whose code is part of the frontend's own.

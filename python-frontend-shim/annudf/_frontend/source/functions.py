@@ -66,7 +66,7 @@ CASTS = (
     "bool_",
 )
 OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "bit_count",
-          "invert", "np_invert", "bool")  # fmt: skip
+          "invert", "np_invert", "bool", "len")  # fmt: skip
 UFUNCS = frozenset((
     "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
     "minimum", "fmax", "fmin", *(name for name in OPERATORS if name not in ("divide", "pow")),
@@ -148,6 +148,11 @@ def stub_for(value: object) -> Stub | None:
     """The stub of a function given as itself (``from math import sqrt``), or None."""
     name = _IDENTITIES.get(id(value)) or _SCIPY_SAME.get(scipy_name(value))
     return STUBS[name] if name else None
+
+
+def stub_of_vectors(value: object) -> Stub | None:
+    """The same for what only a function of whole vectors may call."""
+    return STUBS["len"] if value is builtins.len else None
 
 
 def unary_function(value: object) -> str:

@@ -31,6 +31,7 @@ from annudf._frontend.source.links import Unlinkable, is_linked, resolve
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, check
 from annudf._frontend.source.trees import without_continue
+from annudf._frontend.source.vectors import LOOP, with_plain_loops
 from annudf._support.checks import shown
 from annudf.errors import UnsupportedError
 
@@ -210,11 +211,19 @@ class Rewriter:
         Makes a device function of a rewritten helper.
     captures : collection of str
         Names of the metric's captures, for messages.
+    has_vectors : bool
+        Whether the function takes whole vectors.
     """
 
-    def __init__(self, wrap: Callable[[types.FunctionType], object], captures: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        wrap: Callable[[types.FunctionType], object],
+        captures: Collection[str] = (),
+        has_vectors: bool = False,
+    ) -> None:
         self._wrap = wrap
         self._captures = captures
+        self._has_vectors = has_vectors
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
         self._inlined: dict[types.FunctionType, _Inlined] = {}
@@ -222,19 +231,22 @@ class Rewriter:
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
         """The function over values of known meaning; its name, code and defaults are kept."""
+        given = function
+        if self._has_vectors:
+            function = with_plain_loops(function)
         source = Source(function)
         check(source)
         _check_parameters(function, source)
-        if function in self._open:
+        if given in self._open:
             unsupported(f"{function.__name__} calls itself; write the loop with for", source.file, source.line)
-        self._open.append(function)
+        self._open.append(given)
         try:
             outside = outside_names(function, self._captures)
             values = {name: self._value(name, value, function) for name, value in outside}
         finally:
             self._open.pop()
-        check_attributes(source, values)
-        self._check_size(function, outside, source)
+        check_attributes(source, values, self._has_vectors)
+        self._inlined[given] = self._check_size(function, outside, source)
         code = without_continue(function.__code__, source)
         free = code.co_freevars
         names: dict[str, Any] = {name: values[name] for name in values if name not in free}
@@ -249,7 +261,7 @@ class Rewriter:
         new.__module__ = function.__module__
         return new
 
-    def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> None:
+    def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> _Inlined:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
         inner = {name: composed_for(value) or plain_function(value) for name, value in outside}
         for _, holder in outside:
@@ -263,7 +275,6 @@ class Rewriter:
                 of = self._inlined.get(helper) if helper is not None else None
                 total.instructions += of.instructions if of else 1
                 total.calls += of.calls + 1 if of else 0
-        self._inlined[function] = total
         for size, most, what in (
             (total.calls, _MAX_CALLS, f"calls helpers {total.calls} times once they are inlined"),
             (total.instructions, _MAX_INSTRUCTIONS, f"has {total.instructions} instructions with its helpers inlined"),
@@ -271,6 +282,7 @@ class Rewriter:
             if size > most:
                 message = f"{function.__name__} {what}, more than {most}; call them less often"
                 unsupported(message, source.file, source.line)
+        return total
 
     def _value(self, name: str, value: object, user: types.FunctionType) -> object:
         if is_linked(value):
@@ -287,6 +299,8 @@ class Rewriter:
             return number
         if (stub := functions.stub_for(value)) is not None:
             return stub
+        if self._has_vectors and (stub := functions.stub_of_vectors(value)) is not None:
+            return stub
         if (composed := composed_for(value)) is not None:
             return self._helper(composed)
         if holds_numbers(value):
@@ -295,7 +309,7 @@ class Rewriter:
             return self._wrap(_maker(named))
         if (helper := plain_function(value)) is not None:
             return self._helper(helper)
-        self._refuse(name, user, _why_not(name, value, self._captures))
+        self._refuse(name, user, _why_not(name, value, self._captures, self._has_vectors))
 
     def _helper(self, function: types.FunctionType) -> object:
         if function not in self._helpers:
@@ -351,8 +365,9 @@ def _check_parameters(function: types.FunctionType, source: Source) -> None:
             )
 
 
-def check_attributes(source: Source, values: Mapping[str, object]) -> None:
+def check_attributes(source: Source, values: Mapping[str, object], has_vectors: bool = False) -> None:
     """Refuses attributes that a module does not have inside a metric, at their place."""
+    instead = _INSTEAD | _INSTEAD_OF_ARRAYS if has_vectors else _INSTEAD
     for node, name, attribute in source.attributes():
         module = values.get(name)
         if not isinstance(module, types.ModuleType):
@@ -363,8 +378,8 @@ def check_attributes(source: Source, values: Mapping[str, object]) -> None:
             continue
         source.refuse(
             node,
-            f"a metric cannot use {module.__name__}.{attribute}; {_INSTEAD[attribute]}"
-            if attribute in _INSTEAD
+            f"a metric cannot use {module.__name__}.{attribute}; {instead[attribute]}"
+            if attribute in instead
             else f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
             " of math and numpy, and plain functions",
         )
@@ -401,6 +416,17 @@ _INSTEAD = {
     "random": "it gives the same distance each time; give random numbers as a capture",
 }  # fmt: skip
 """What to write instead of an attribute of a module, beside those that have another name."""
+_LOOP = f"write the loop: {LOOP}"
+_SCRATCH = f"it keeps no arrays; compute in the loop, in variables: {LOOP}"
+_INSTEAD_OF_ARRAYS = {
+    **{name: text.replace(_ADDS_UP, _LOOP) for name, text in _INSTEAD.items() if text == _ADDS_UP},
+    **dict.fromkeys(("any", "all", "amax", "amin", "nanmax", "nanmin", "count_nonzero"), _LOOP),
+    **dict.fromkeys(("array", "asarray", "zeros", "ones", "empty", "full", "arange", "stack", "concatenate",
+                     "zeros_like", "ones_like", "empty_like", "copy"), _SCRATCH),
+    **dict.fromkeys(("sort", "argsort", "argmax", "argmin", "unique", "searchsorted", "cumsum", "diff", "roll"),
+                    "it sees the coordinates once, in their order; transform the vectors before they are indexed"),
+}  # fmt: skip
+"""What differs where a function takes whole vectors."""
 _OF_BUILTINS = {
     "len": "the number of dimensions is ctx.dims",
     "sum": _ADDS_UP,
@@ -413,7 +439,7 @@ _OF_BUILTINS = {
 }
 
 
-def _why_not(name: str, value: object, captures: Collection[str]) -> str:
+def _why_not(name: str, value: object, captures: Collection[str], has_vectors: bool) -> str:
     if name in captures:
         return f"'{name}' is of type {type(value).__name__}, which a metric cannot read; {_instead_of(name, captures)}"
     if isinstance(value, np.generic):
@@ -424,7 +450,8 @@ def _why_not(name: str, value: object, captures: Collection[str]) -> str:
         or hasattr(value, "__cuda_array_interface__")
         or hasattr(value, "__dlpack__")
     ):
-        return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
+        entry = "i" if has_vectors else "ctx.dim"
+        return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[{entry}]"
     if isinstance(value, list | tuple):
         return (
             f"'{name}' is a {type(value).__name__}; give it as a capture, captures={{'{name}': numpy.array({name})}}, "
@@ -436,7 +463,10 @@ def _why_not(name: str, value: object, captures: Collection[str]) -> str:
         of = name_of(value.func)
         return f"'{name}' is a functools.partial; write a function that calls {of} with those arguments"
     if name in _OF_BUILTINS and value is getattr(builtins, name):
-        return f"a metric cannot call '{name}'; {_OF_BUILTINS[name]}"
+        instead = _OF_BUILTINS[name]
+        if has_vectors and name in ("sum", "any", "all", "sorted"):
+            instead = _LOOP
+        return f"a metric cannot call '{name}'; {instead}"
     if callable(value):
         return (
             f"a metric cannot call '{name}'; it can call plain functions, math.*, NumPy's scalar functions,"

@@ -15,6 +15,7 @@ from annudf._frontend.source.methods import reads_fields
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.rewrite import check_attributes, is_namespace
 from annudf._frontend.source.syntax import Source, check, own_signature
+from annudf._frontend.source.vectors import LOOP, VECTORS
 from annudf._support.options import MetricOptions
 
 _ACCUMULATOR = 2
@@ -29,6 +30,9 @@ ABSENT: dict[str, dict[str, str]] = {
     "combine": {"dim": "ctx.dim has no meaning in combine, which joins what many dimensions gave; use it in update"},
     "finalize": {"dim": "ctx.dim has no meaning in finalize, which is called once a row; use it in update"},
     "init": {"dim": f"ctx.dim {_INIT}", "row": f"ctx.row {_INIT}"},
+    "distance": {
+        "dim": f"ctx.dim has no meaning in a metric of two vectors; write a loop, whose counter it is: {LOOP}",
+    },
     "filter": {
         "dim": "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.query, ctx.list and "
         "ctx.dims",
@@ -74,6 +78,11 @@ def check_hooks(update: types.FunctionType, options: MetricOptions) -> None:
     ------
     UnsupportedError
     """
+    if options.is_pairwise:
+        check_early(update)
+        kinds = [_WHOLE] * VECTORS
+        _check_use(update, "distance", kinds, update.__code__.co_argcount > VECTORS, options.captures, True)
+        return
     acc = _HAS_FIELDS if isinstance(options.accumulator, tuple) else _ONE_ACCUMULATOR
     hooks: tuple[tuple[object, str, dict[str, str]], ...] = (
         (update, "update", {"x": _COORDINATE, "y": _COORDINATE, "acc": acc}),
@@ -97,10 +106,17 @@ _ONE_ACCUMULATOR = (
     "out [...]"
 )
 _HAS_FIELDS = ""
+_WHOLE = ""
+"""A vector, which has entries."""
 
 
 def _check_use(
-    function: types.FunctionType, kind: str, entries: list[str], has_context: bool, captures: Collection[str]
+    function: types.FunctionType,
+    kind: str,
+    entries: list[str],
+    has_context: bool,
+    captures: Collection[str],
+    has_vectors: bool = False,
 ) -> None:
     """Refuses entries of numbers, what ctx does not have, and functions that no metric can call."""
     source = Source(function)
@@ -118,7 +134,8 @@ def _check_use(
             source.refuse(node, message)
     # Helpers, constants and modules of the user's may change until the metric is compiled.
     modules = {name: value for name, value in function.__globals__.items() if is_namespace(value)}
-    check_attributes(source, {name: value for name, value in modules.items() if name not in (*unsure, *given)})
+    known = {name: value for name, value in modules.items() if name not in (*unsure, *given)}
+    check_attributes(source, known, has_vectors)
 
 
 def takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:

@@ -90,6 +90,14 @@ class Capture(types.Type):
         return f"ctx.{self.capture}[{', '.join(index_of(extent) for extent in self.extents)}]"
 
 
+class Vector(types.Type):
+    """A whole vector, whose coordinates have the type of `word`."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        super().__init__(f"annudf.vector<{word}>")
+
+
 NUMPY: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
@@ -141,6 +149,11 @@ def index_of(extent: str | int) -> str:
 def capture_type_text(element: str, extents: Extents) -> str:
     """A capture's type in the dialect's syntax."""
     return f"!annudf.capture<{' x '.join([*map(str, extents), spell_element(element)])}>"
+
+
+def vector_type_text(word: str) -> str:
+    """A vector's type in the dialect's syntax."""
+    return f"!annudf.vector<{mlir_text(NUMPY[word])}>"
 
 
 def operand_of(numba_type: Any) -> dtypes.Operand | None:
@@ -197,6 +210,12 @@ class _CaptureModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Capture) -> None:
         text = capture_type_text(frontend_type.element, frontend_type.extents)
         super().__init__(manager, frontend_type, ir.Type.parse(text, CONTEXT))
+
+
+@register_model(Vector)
+class _VectorModel(PrimitiveModel):
+    def __init__(self, manager: Any, frontend_type: Vector) -> None:
+        super().__init__(manager, frontend_type, ir.Type.parse(vector_type_text(frontend_type.word), CONTEXT))
 
 
 @typeof_impl.register(StrongFloat)

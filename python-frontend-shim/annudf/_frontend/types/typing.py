@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types import abstract
-from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple
+from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple, Tuple
 from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
@@ -19,13 +19,16 @@ from annudf._frontend.numba.ncm import active, types
 from annudf._frontend.source import functions
 from annudf._frontend.source.functions import STUBS
 from annudf._frontend.source.signature import INDICES, no_attribute
+from annudf._frontend.source.vectors import LOOP
 from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import Operand, Refused, Weak
 from annudf._frontend.types.numba_types import (
+    NUMPY,
     Capture,
     Context,
     Number,
     Strong,
+    Vector,
     as_type,
     operand_of,
     read_as,
@@ -46,7 +49,7 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
     class Template(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             operands = [operand_of(a) for a in args]
-            if needs_number and not any(isinstance(a, Number) for a in args):
+            if needs_number and not any(isinstance(a, (Number, Vector)) for a in args):
                 return None  # Constants among themselves: numba's typing is Python's.
             if kws:
                 refuse(f"{name} takes no keyword arguments here")
@@ -84,6 +87,8 @@ def spell_argument(numba_type: Any) -> str:
         return f"the array ctx.{numba_type.capture}; read one entry, {numba_type.example}"
     if isinstance(numba_type, Context):
         return "ctx"
+    if isinstance(numba_type, Vector):
+        return f"a vector; read one coordinate of it, x[i], in a loop: {LOOP}"
     if isinstance(numba_type, types.BaseTuple):
         return "a tuple; write its numbers one by one"
     if isinstance(numba_type, types.Module):
@@ -288,10 +293,14 @@ def _context() -> None:
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) == 2 and isinstance(args[0], Number):
                 refuse(
-                    "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
+                    "a number has no entries; leave out [...]"
+                    if active.has_vectors
+                    else "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
                     " already, and a scalar capture is ctx.p"
                 )
                 return None
+            if len(args) == 2 and isinstance(args[0], Vector):
+                return _coordinate(*args)
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
             array = args[0]
@@ -315,6 +324,41 @@ def _context() -> None:
     typing_registry.register_global(operator.getitem)(GetItem)
 
 
+def _coordinate(vector: Vector, index: Any) -> Any:
+    operand = operand_of(index)
+    if operand is None or dtypes.is_float(operand) or dtypes.is_bool(operand):
+        refuse(f"a vector is indexed by one integer; read one coordinate, x[i], in a loop: {LOOP}")
+        return None
+    return signature(Strong(NUMPY[vector.word]), vector, index)
+
+
+def _vectors() -> None:
+    class OfVector(AttributeTemplate):
+        key = Vector
+
+        def generic_resolve(self, vector: Vector, name: str) -> Any:
+            if name == "shape":
+                return Tuple((as_type(Weak.INT),))
+            if name == "size":
+                return as_type(Weak.INT)
+            refuse(
+                f"a vector has no attribute '{name}' in a metric; it has x[i], x.shape[0], x.size and len(x), so write "
+                f"a loop: {LOOP}"
+            )
+
+    typing_registry.register_attr(OfVector)
+
+    class Len(AbstractTemplate):
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            if len(args) == 1 and isinstance(args[0], Vector) and not kws:
+                return signature(as_type(Weak.INT), *args)
+            refuse("len needs one vector here: len(x)")
+            return None
+
+    typing_registry.register_global(STUBS["len"])(Len)
+
+
 _operators()
 _stubs()
 _context()
+_vectors()

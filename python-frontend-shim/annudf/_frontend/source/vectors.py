@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Functions of two whole vectors: ``f(a, b)`` and ``f(a, b, ctx)``, as pynndescent, UMAP and HDBSCAN call them.
+
+They loop over the coordinates by themselves. Other loops than ``for i in range(...)`` become that loop here, and other
+arguments become variables of a closure, so what comes after meets values from outside the function. The places of the
+file are kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import types
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NoReturn, TypeGuard
+
+import numpy as np
+
+from annudf._frontend.source.definitions import remember
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.syntax import Source, own_signature
+from annudf._frontend.source.trees import compiled, unused
+
+VECTORS = 2
+"""How many arguments are vectors."""
+CONTEXT = "ctx"
+_ACCUMULATORS = ("acc", "_acc")
+LOOP = "for i in range(x.shape[0])"
+"""How messages spell the loop over all coordinates."""
+
+
+def takes_vectors(function: types.FunctionType, given: Collection[str] = ()) -> bool:
+    """Whether it is ``f(a, b)`` or ``f(a, b, ctx)``, and all other arguments have defaults or are `given` by name."""
+    parameters = list(own_signature(function).parameters.values())
+    if len(parameters) < VECTORS:
+        return False
+    vectors, others = parameters[:VECTORS], _others(parameters)
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return all(one.kind in plain and one.default is one.empty and one.name not in given for one in vectors) and all(
+        one.name not in _ACCUMULATORS and (one.default is not one.empty or one.name in given) for one in others
+    )
+
+
+def _others(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    return [one for one in parameters[VECTORS:] if one.name != CONTEXT]
+
+
+def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> types.FunctionType:
+    """The function of two vectors, and of ctx if it takes that; other arguments have their values for ever.
+
+    Raises
+    ------
+    UnsupportedError
+        A value is no number, or a loop is none that a metric can have.
+    """
+    source = Source(function)
+    parameters = list(own_signature(function).parameters.values())
+    values = {one.name: given.get(one.name, one.default) for one in _others(parameters)}
+    for name, value in values.items():
+        _check_value(name, value, function)
+    if values and source.tree is None:
+        unsupported(
+            f"the source of {function.__name__} cannot be read, which values of {', '.join(values)} need; define it in "
+            "a file or a notebook",
+            source.file,
+            source.line,
+        )
+    return _rewritten(function, source, values)
+
+
+def with_plain_loops(function: types.FunctionType) -> types.FunctionType:
+    """A helper whose loops are all over ``range``; itself where they are."""
+    return _rewritten(function, Source(function), {})
+
+
+def _check_value(name: str, value: object, function: types.FunctionType) -> None:
+    if isinstance(value, bool | int | float | np.generic) or isinstance(value, types.FunctionType):
+        return
+    told = f"argument '{name}' of {function.__name__} is "
+    if hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__"):
+        told += f"an array; give it by captures={{'{name}': {name}}}, take ctx as third argument and read ctx.{name}[i]"
+    elif not hasattr(value, "py_func"):
+        told += f"of type {type(value).__name__}; a metric can read numbers, and arrays given as captures"
+    else:
+        return
+    unsupported(told, function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
+def _rewritten(function: types.FunctionType, source: Source, values: Mapping[str, Any]) -> types.FunctionType:
+    if source.tree is None:
+        return function  # Only syntax that is ours needs a tree, and each kind of it is refused by its name then.
+    tree = copy.deepcopy(source.tree)
+    loops = _Loops(source, tree)
+    tree.body = [loops.visit(statement) for statement in tree.body]
+    if not values and not loops.is_changed:
+        return function
+    tree.decorator_list, tree.returns = [], None
+    arguments = tree.args
+    if values:
+        every = [*arguments.posonlyargs, *arguments.args]
+        arguments.posonlyargs, arguments.kwonlyargs, arguments.kw_defaults, arguments.defaults = [], [], [], []
+        arguments.args = [*every[:VECTORS], *(one for one in every[VECTORS:] if one.arg == CONTEXT)]
+    else:  # The function keeps its defaults.
+        arguments.defaults = [ast.copy_location(ast.Constant(0), one) for one in arguments.defaults]
+        arguments.kw_defaults = [one and ast.copy_location(ast.Constant(0), one) for one in arguments.kw_defaults]
+    for one in ast.walk(arguments):
+        if isinstance(one, ast.arg):
+            one.annotation = None
+    given = _given(tree, source, values)
+    code = function.__code__
+    made = compiled(tree, code.replace(co_freevars=(*code.co_freevars, *given)))
+    remember(made, tree)
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells.update({name: types.CellType(value) for name, value in given.items()})
+    closure = tuple(cells[name] for name in made.co_freevars)
+    result = types.FunctionType(made, function.__globals__, function.__name__, None, closure)
+    if not values:
+        result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    result.__qualname__, result.__module__, result.__doc__ = (
+        function.__qualname__, function.__module__, function.__doc__,
+    )  # fmt: skip
+    return result
+
+
+def _given(tree: ast.FunctionDef, source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by the names of the closure; a name that the function assigns begins with a copy of its value."""
+    assigned, result = source.assigned_names(), {}
+    for name, value in values.items():
+        outside = name
+        if name in assigned:
+            outside = unused(f"{name}_given", tree)
+            copied = ast.Assign([ast.Name(name, ast.Store())], ast.Name(outside, ast.Load()))
+            for node in ast.walk(copied):
+                ast.copy_location(node, tree.body[0])
+            tree.body.insert(0, copied)
+        result[outside] = value
+    return result
+
+
+class _Loops(ast.NodeTransformer):
+    """Makes loops over ``range`` of those over vectors, and refuses what only arrays have."""
+
+    def __init__(self, source: Source, tree: ast.FunctionDef) -> None:
+        self._source, self._tree = source, tree
+        self._lengths = names_of_lengths(ast.walk(tree))
+        self._counters = 0
+        self.is_changed = False
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        if not is_call(node.iter, "range"):
+            self.is_changed = True
+            counter, begin, of = self._over(node.target, node.iter)
+            length = ast.Subscript(ast.Attribute(of, "shape", ast.Load()), ast.Constant(0), ast.Load())
+            count = ast.Call(ast.Name("range", ast.Load()), [length], [])
+            for new in (*ast.walk(count), *(inner for one in begin for inner in ast.walk(one))):
+                if "lineno" in new._attributes and not hasattr(new, "lineno"):
+                    ast.copy_location(new, node.iter)
+            node.target, node.iter, node.body = counter, count, [*begin, *node.body]
+        self.generic_visit(node)
+        return node
+
+    def _over(self, target: ast.expr, of: ast.expr) -> tuple[ast.Name, list[ast.stmt], ast.expr]:
+        """The counter, what a pass begins with, and the vector that is as long as the loop."""
+        counter: ast.Name | None = None
+        if is_call(of, "enumerate", 1):
+            if not (isinstance(target, ast.Tuple) and len(target.elts) == VECTORS and isinstance(target.elts[0], ast.Name)):
+                self._refuse(target, "enumerate gives two values; write for i, v in enumerate(x)")
+            counter, target, of = target.elts[0], target.elts[1], of.args[0]
+        if counter is None:
+            self._counters += 1
+            name = unused("i" if self._counters == 1 else f"i_{self._counters}", self._tree)
+            counter = ast.copy_location(ast.Name(name, ast.Store()), target)
+        vectors, targets = [of], [target]
+        if is_call(of, "zip"):
+            vectors = of.args
+            targets = target.elts if isinstance(target, ast.Tuple) else []
+            if len(targets) != len(vectors):
+                self._refuse(target, f"zip gives {len(vectors)} values here; give each a name: for a, b in zip(x, y)")
+        if not all(isinstance(one, ast.Name) or _is_capture(one) for one in vectors):
+            self._refuse(of, f"a metric of vectors loops over range(...), x, zip(x, y) or enumerate(x); write {LOOP}")
+        begin: list[ast.stmt] = []
+        for one, vector in zip(targets, vectors, strict=True):
+            entry = ast.Subscript(vector, ast.Name(counter.id, ast.Load()), ast.Load())
+            begin.append(ast.copy_location(ast.Assign([one], ast.copy_location(entry, vector)), of))
+        first = next((one for one in vectors if isinstance(one, ast.Name)), None)
+        if first is None:
+            self._refuse(of, f"a loop over captures alone has no length; write {LOOP}")
+        return counter, begin, copy.deepcopy(first)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        for inner in ast.walk(node.test):
+            if is_length(inner, self._lengths):
+                self._refuse(node.test, f"a metric cannot repeat while something about all coordinates holds; write {LOOP}")
+        self.generic_visit(node)
+        return node
+
+    def visit_Slice(self, node: ast.Slice) -> ast.AST:
+        self._refuse(node, f"a metric cannot slice a vector; write {LOOP}, and if for the coordinates to leave out")
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        for target in node.targets:
+            self._check_target(target)
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self._check_target(node.target)
+        return self.generic_visit(node)
+
+    def _check_target(self, target: ast.expr) -> None:
+        for one in target.elts if isinstance(target, ast.Tuple) else [target]:
+            if isinstance(one, ast.Subscript):
+                self._refuse(
+                    one,
+                    f"{ast.unparse(one)} cannot be assigned, as a metric keeps no arrays; compute it in the loop that "
+                    "reads it, in a variable",
+                )
+
+    def _refuse(self, node: ast.AST, message: str) -> NoReturn:
+        self._source.refuse(node, message)
+
+
+def is_call(node: ast.AST, name: str, arguments: int | None = None) -> TypeGuard[ast.Call]:
+    """Whether the function of that name is called, with so many arguments."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == name
+        and not node.keywords
+        and arguments in (None, len(node.args))
+    )
+
+
+def _is_capture(node: ast.AST) -> bool:
+    """``ctx.w``."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == CONTEXT
+
+
+def is_length(node: ast.AST, known: Collection[str] = ()) -> bool:
+    """Whether it is the number of dimensions: ``x.shape[0]``, ``x.size``, ``len(x)``, ``ctx.dims``, or one of `known`."""
+    if isinstance(node, ast.Subscript):
+        return (
+            isinstance(node.value, ast.Attribute)
+            and node.value.attr == "shape"
+            and isinstance(node.slice, ast.Constant)
+            and node.slice.value == 0
+        )
+    if isinstance(node, ast.Attribute):
+        return node.attr == "size" or (node.attr == "dims" and _is_capture(node))
+    return is_call(node, "len", 1) or (isinstance(node, ast.Name) and node.id in known)
+
+
+def names_of_lengths(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that are assigned the number of dimensions."""
+    return {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and is_length(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What the decorator does with a function of two whole vectors."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annudf._frontend.source.syntax import own_signature
+from annudf._frontend.source.vectors import of_vectors, takes_vectors
+from annudf.errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """A function of two vectors."""
+
+    given: types.FunctionType
+    """As the user wrote it."""
+    function: types.FunctionType
+    """The same, with values for its further arguments."""
+
+
+def as_pairwise(target: Any, arguments: Mapping[str, Any]) -> Pairwise | None:
+    """What the decorator is given, as a function of two vectors; None if it is another thing.
+
+    Raises
+    ------
+    ArgumentError
+        The function takes no such arguments.
+    """
+    function = getattr(target, "py_func", target)
+    if not isinstance(function, types.FunctionType):
+        return None
+    if not takes_vectors(function, arguments):
+        if arguments:
+            _refuse_unknown(next(iter(arguments)), function)
+        return None
+    further = list(own_signature(function).parameters)[2:]
+    for name in arguments:
+        if name not in further or name == "ctx":
+            _refuse_unknown(name, function)
+    return Pairwise(function, of_vectors(function, arguments))
+
+
+def _refuse_unknown(name: str, function: types.FunctionType) -> None:
+    raise ArgumentError(
+        f"argument '{name}' is no option of annudf.metric, and {function.__name__}{own_signature(function)} has no "
+        "argument of that name after its two vectors"
+    )
+
+
+def refuse_arguments(function: object, arguments: Mapping[str, Any]) -> None:
+    """Refuses values of arguments where no function is given that could have them."""
+    if arguments and function is None:
+        raise TypeError(f"metric() got an unexpected keyword argument '{next(iter(arguments))}'")
+
+
+def refuse_hooks(
+    *,
+    initial: object,
+    finalize: Callable[..., Any] | None,
+    combine: Callable[..., Any] | None,
+    accumulator: object,
+) -> None:
+    """Refuses what belongs to a function of one coordinate."""
+    instead = {
+        "initial": (initial != 0.0, "begin its variables before the loop"),
+        "finalize": (finalize is not None, "compute the distance after the loop"),
+        "combine": (combine is not None, "leave it out, as the compiler infers it"),
+        "accumulator": (accumulator is not None, "begin its variables with that type, such as np.float64(0)"),
+    }
+    for name, (is_given, what) in instead.items():
+        if is_given:
+            raise ArgumentError(f"{name} is given, but a function of two vectors has no accumulator; {what}")
