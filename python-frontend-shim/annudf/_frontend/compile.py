@@ -261,6 +261,8 @@ def _in_words(error: Exception, text: str) -> str:
         return str(error)
     if isinstance(error, RecursionError):
         return "an expression nests too deep; write it in several statements"
+    if active.has_vectors and "tuple index out of range" in text:
+        return "a vector has one axis; write x.shape[0]"
     if isinstance(error, KeyError):
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):

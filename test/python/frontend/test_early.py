@@ -20,8 +20,8 @@ from annudf.errors import UnsupportedError
 np_of_now = np
 
 
-def two_arguments(x, y):  # type: ignore[no-untyped-def]
-    return x - y
+def one_argument(x):  # type: ignore[no-untyped-def]
+    return x
 
 
 def of_vectors(x, y, acc, ctx):  # type: ignore[no-untyped-def]
@@ -67,7 +67,7 @@ SEVERAL = {"initial": (0.0, 0.0), "finalize": lambda acc, ctx: acc[1]}
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (two_arguments, {}, "takes (x, y); a metric's function is two_arguments(x, y, acc, ctx)"),
+        (one_argument, {}, "takes (x); a metric's function is one_argument(x, y, acc, ctx)"),
         (of_vectors, {}, "a metric cannot use numpy.linalg; it sees one coordinate of two vectors at a time"),
         (unknown_capture, {"captures": {"weights": 1.0}}, "there is no ctx.weight; there are ctx.dim, ctx.dims, ctx."),
         (entry_of_x, {}, "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"),
@@ -92,9 +92,9 @@ def test_refused_at_the_decorator(function: Any, options: Any, message: str) -> 
 def test_nothing_is_imported_for_that() -> None:
     program = (
         "import sys\nfrom annudf import ivf_flat\n"
-        "def update(x, y):\n    return x\n"
+        "def update(x):\n    return x\n"
         "try:\n    ivf_flat.metric(update)\nexcept ivf_flat.metric.__globals__['ArgumentError'].__mro__[1] as error:\n"
-        "    assert 'takes (x, y)' in str(error), error\nelse:\n    raise SystemExit('accepted')\n"
+        "    assert 'takes (x)' in str(error), error\nelse:\n    raise SystemExit('accepted')\n"
         "assert 'numba_cuda_mlir' not in sys.modules\n"
     )
     environment = {**os.environ, "ANNUDF_IMPORT_AHEAD": "0"}

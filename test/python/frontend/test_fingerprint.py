@@ -273,6 +273,7 @@ OPTIONS_OTHERWISE: dict[str, list[Any]] = {
     "init": [root, other],
     "missing_values": [True],
     "is_filter": [True],
+    "is_pairwise": [True],
 }
 
 

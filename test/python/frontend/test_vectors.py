@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of two whole vectors, against themselves in plain Python over float64."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import vectors
+
+import annudf
+from annudf import brute_force
+from annudf._frontend import fingerprint, snapshot, translate
+from annudf.distance import pairwise_distance
+from annudf.errors import ArgumentError, CompileError, UnsupportedError
+
+rng = np.random.default_rng(35)
+FLOATS = rng.standard_normal((5, 9), dtype=np.float32)
+FLOATS[1], FLOATS[2, ::2], FLOATS[3] = 0, 0, FLOATS[4]
+INTEGERS = rng.integers(-3, 4, (5, 9)).astype(np.int8)
+
+
+def in_python(function: Any, rows: npt.NDArray[Any], **arguments: Any) -> npt.NDArray[np.float64]:
+    wide = rows.astype(np.float64)
+    plain = getattr(function, "py_func", function)
+    with np.errstate(all="ignore"):
+        return np.array([[float(plain(x, y, **arguments)) for y in wide] for x in wide])
+
+
+def text(metric: annudf.Metric) -> str:
+    definition: Any = metric._definition
+    return translate(*definition._taken()).text
+
+
+@pytest.mark.parametrize("function", vectors.DISTANCES, ids=lambda one: getattr(one, "py_func", one).__name__)
+def test_distances(function: Any) -> None:
+    metric = annudf.metric(function)
+    for rows in (FLOATS, INTEGERS) if function is vectors.bray_curtis else (FLOATS,):
+        got = np.asarray(pairwise_distance(rows, metric=metric))
+        np.testing.assert_allclose(got, in_python(function, rows), rtol=2e-5, atol=2e-6)
+    assert metric.properties.raised and "raised to one pass over coordinates" in str(metric.properties)
+
+
+def test_emitted_module() -> None:
+    emitted = text(annudf.metric(order="max", coarse_metric="cosine", numerics="reassociate")(vectors.canberra))
+    assert emitted.count('"annudf.at"') == 4
+    assert emitted.count("annudf.variable") == emitted.count('annudf.variable = "result"} : () -> memref<1xf32>')
+    _, _, called = emitted.partition("annudf.pairwise ")
+    assert re.sub(r" loc\([^)]*\)", "", called) == (
+        "@canberra order(max) coarse(cosine) elements(f32, f16, i8, u8, bf16, bits) numerics(reassociate) {\n"
+        "  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {\n"
+        "    %value = func.call @canberra_distance(%x, %y) : (!annudf.vector<f32>, !annudf.vector<f32>) -> f32\n"
+        "    annudf.yield %value : f32\n  }\n}\n}\n"
+    )
+
+
+@pytest.mark.parametrize(("dtype", "seen"), [("float64", "f64"), ("int32", "i32"), ("uint32", "i32")])
+def test_types_of_coordinates(dtype: str, seen: str) -> None:
+    def overlap(x, y):  # type: ignore[no-untyped-def]
+        result = 0
+        for u, v in zip(x, y):  # noqa: B905
+            result += min(u, v)
+        return result
+
+    metric = annudf.metric(dtype=dtype)(overlap)
+    assert f"(%x: !annudf.vector<{seen}>, %y: !annudf.vector<{seen}>)" in text(metric)
+    rows = np.abs(INTEGERS)
+    np.testing.assert_array_equal(pairwise_distance(rows, metric=metric), in_python(overlap, rows))
+
+
+def test_arguments() -> None:
+    third = annudf.metric(vectors.minkowski, p=3)
+    np.testing.assert_allclose(
+        pairwise_distance(FLOATS, metric=third), in_python(vectors.minkowski, FLOATS, p=3), rtol=2e-5, atol=2e-6
+    )
+    assert "math.powf" not in text(annudf.metric(vectors.minkowski, p=2))
+    assert third(FLOATS[0], FLOATS[1], 2) == vectors.minkowski(FLOATS[0], FLOATS[1], 2)
+
+    def clipped(x, y, most, *, scale=2.0):  # type: ignore[no-untyped-def]
+        most *= scale
+        result = 0.0
+        for u, v in zip(x, y):  # noqa: B905
+            result += min(abs(u - v), most)
+        return result
+
+    got = pairwise_distance(FLOATS, metric=annudf.metric(clipped, most=0.25))
+    np.testing.assert_allclose(got, in_python(clipped, FLOATS, most=0.25), rtol=1e-6)
+
+    definitions: list[Any] = [annudf.metric(clipped, most=most)._definition for most in (0.25, 0.5, 0.25)]
+    first, second, again = (fingerprint(*snapshot(one.function, one.options)) for one in definitions)
+    assert first == again != second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"q": 3}, ArgumentError, "argument 'q' is no option of annudf.metric, and minkowski(x, y, p=2) has no argument"),
+        ({"x": 3}, ArgumentError, "argument 'x' is no option of annudf.metric, and minkowski(x, y, p=2) has no argument"),
+        ({"p": np.ones(3)}, UnsupportedError, "argument 'p' of minkowski is an array; give it by captures={'p': p}"),
+        ({"initial": 1.0}, ArgumentError, "initial is given, but a function of two vectors has no accumulator"),
+        ({"finalize": abs}, ArgumentError, "finalize is given, but a function of two vectors has no accumulator"),
+        ({"combine": max}, ArgumentError, "combine is given, but a function of two vectors has no accumulator"),
+        ({"accumulator": "float64"}, ArgumentError, "accumulator is given, but a function of two vectors has no"),
+    ],
+)  # fmt: skip
+def test_refused_arguments(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        annudf.metric(vectors.minkowski, **arguments)
+
+
+def test_what_is_no_option() -> None:
+    with pytest.raises(TypeError, match=r"metric\(\) got an unexpected keyword argument 'ordr'"):
+        annudf.metric(ordr="max")  # type: ignore[call-overload]
+
+    def update(x, y, acc=0.0):  # type: ignore[no-untyped-def]
+        return acc + x * y
+
+    assert "annudf.metric @update" in text(annudf.metric(update))
+    with pytest.raises(ArgumentError, match="argument 'p' is no option of annudf.metric"):
+        annudf.metric(update, p=3)
+
+
+def test_captures() -> None:
+    weights = rng.random(9, dtype=np.float32)
+
+    @annudf.metric(captures={"w": weights, "shift": 0.5, "table": np.float32([1, 2])})
+    def weighted(x, y, ctx):  # type: ignore[no-untyped-def]
+        dim = x.shape[0]
+        result = ctx.shift
+        for i in range(dim):
+            result += ctx.w[i] * abs(x[i] - y[i]) * ctx.table[1]
+        return result / ctx.dims
+
+    assert str(weighted) == "<annudf metric weighted (w: dim x f32, shift: f32 = 0.5, table: 2 x f32)>"
+    apart = np.abs(FLOATS[:, None].astype(float) - FLOATS)
+    expected = (0.5 + 2 * (weights * apart).sum(2)) / 9
+    np.testing.assert_allclose(pairwise_distance(FLOATS, metric=weighted), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        pairwise_distance(FLOATS, metric=weighted.bind(w=2 * weights)), 2 * expected - 0.5 / 9, rtol=1e-6
+    )
+
+
+def test_metric_is_an_ordinary_one() -> None:
+    metric = annudf.metric(vectors.euclidean)
+    base = rng.standard_normal((50, 9), dtype=np.float32)
+    distances, neighbors = brute_force.knn(base, FLOATS, 3, metric=metric)
+    expected = np.sqrt(((FLOATS[:, None].astype(float) - base) ** 2).sum(2))
+    np.testing.assert_array_equal(neighbors, np.argsort(expected)[:, :3])
+    np.testing.assert_allclose(distances, np.sort(expected)[:, :3], rtol=1e-6)
+    assert metric.properties.quadratic
+    assert metric.explain(FLOATS[0], base[0]).distance == metric(FLOATS[0], base[0])
+    sent: annudf.Metric = pickle.loads(pickle.dumps(metric))
+    assert metric(FLOATS[0], base[0]) == metric.distance(FLOATS[0], base[0])
+    assert sent(FLOATS[0], base[0]) == metric(FLOATS[0], base[0]) and not sent.properties.raised
+
+
+@pytest.mark.parametrize("name", vectors.MESSAGES)
+def test_message_and_place(name: str) -> None:
+    function = getattr(vectors, name)
+    with pytest.raises(UnsupportedError) as caught:
+        text(annudf.metric(function))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == vectors.MESSAGES[name]
+    lines = Path(vectors.__file__).read_text().splitlines()
+    first = function.__code__.co_firstlineno
+    marked = next(number for number in range(first, len(lines)) if "HERE" in lines[number - 1])
+    column = int(lines[marked - 1].split("HERE ")[1])
+    assert (diagnostic.file, diagnostic.line, diagnostic.column) == (vectors.__file__, marked, column)
+
+
+def test_two_passes_are_refused_by_the_compiler() -> None:
+    def centred(x, y):  # type: ignore[no-untyped-def]
+        mean = 0.0
+        for i in range(len(x)):
+            mean += x[i]
+        result = 0.0
+        for i in range(len(x)):
+            result += abs(x[i] - mean / len(x))
+        return result
+
+    with pytest.raises(CompileError, match="takes two passes") as caught:
+        annudf.metric(centred).distance(FLOATS[0], FLOATS[1])
+    assert caught.value.diagnostics[0].line == centred.__code__.co_firstlineno + 5

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Distances of two whole vectors, written as for pynndescent, and what such a function cannot do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Compiled:
+    """Looks like what ``numba.njit`` makes of a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.py_func(*args)
+
+
+EPS = np.float32(1e-7)
+
+
+def euclidean(x, y):
+    result = 0.0
+    for i in range(x.shape[0]):
+        result += (x[i] - y[i]) ** 2
+    return np.sqrt(result)
+
+
+@Compiled
+def manhattan(x, y):
+    result = 0.0
+    dim = x.shape[0]
+    for i in range(dim):
+        result += np.abs(x[i] - y[i])
+    return result
+
+
+def chebyshev(a, b):
+    result = 0.0
+    for u, v in zip(a, b):  # noqa: B905
+        result = max(result, np.abs(u - v))
+    return result
+
+
+def minkowski(x, y, p=2):
+    result = 0.0
+    for i in range(len(x)):
+        result += np.abs(x[i] - y[i]) ** p
+    return result ** (1.0 / p)
+
+
+def canberra(x, y):
+    result = 0.0
+    for i in range(x.shape[0]):
+        denominator = np.abs(x[i]) + np.abs(y[i])
+        if denominator > 0:
+            result += np.abs(x[i] - y[i]) / denominator
+    return result
+
+
+def bray_curtis(x, y):
+    numerator = denominator = 0.0
+    for i in range(x.size):
+        numerator += np.abs(x[i] - y[i])
+        denominator += np.abs(x[i] + y[i])
+    if denominator > 0.0:
+        return float(numerator) / denominator
+    return 0.0
+
+
+@Compiled
+def norm(v):
+    result = 0.0
+    for value in v:
+        result += value * value
+    return np.sqrt(result)
+
+
+def cosine(x, y):
+    """Three loops, two of them in a helper."""
+    result = 0.0
+    for i, value in enumerate(x):
+        result += value * y[i]
+    of_x, of_y = norm(x), norm(y)
+    if of_x == 0.0 and of_y == 0.0:
+        return 0.0
+    elif of_x == 0.0 or of_y == 0.0:
+        return 1.0
+    return 1.0 - result / (of_x * of_y)
+
+
+def hamming(x, y):
+    result = 0
+    for i in range(x.shape[0]):
+        if x[i] != y[i]:
+            result += 1
+    return float(result) / x.shape[0]
+
+
+def jaccard(x, y):
+    num_non_zero = 0.0
+    num_equal = 0.0
+    for i in range(x.shape[0]):
+        x_true = x[i] != 0
+        y_true = y[i] != 0
+        num_non_zero += x_true or y_true
+        num_equal += x_true and y_true
+    if num_non_zero == 0.0:
+        return 0.0
+    return float(num_non_zero - num_equal) / num_non_zero
+
+
+def same_sign(x, y):
+    """A truth value and a count are carried."""
+    is_same = True
+    differing = 0
+    for i, (u, v) in enumerate(zip(x, y)):  # noqa: B905
+        is_same = is_same and (u >= 0) == (v >= 0)
+        if u < v:
+            differing += i
+    return 0 if is_same else differing + 1
+
+
+def yule(x, y):
+    num_true_true = num_true_false = num_false_true = 0.0
+    for i in range(x.shape[0]):
+        x_true = x[i] > 0
+        y_true = y[i] > 0
+        num_true_true += x_true and y_true
+        num_true_false += x_true and (not y_true)
+        num_false_true += (not x_true) and y_true
+    num_false_false = x.shape[0] - num_true_true - num_true_false - num_false_true
+    if num_true_false == 0.0 or num_false_true == 0.0:
+        return 0.0
+    product = num_true_false * num_false_true
+    return (2.0 * product) / (num_true_true * num_false_false + product)
+
+
+def hellinger(x, y):
+    result = 0.0
+    norm_x = 0.0
+    norm_y = 0.0
+    for i in range(x.shape[0]):
+        result += np.sqrt(np.abs(x[i] * y[i]))
+        norm_x += np.abs(x[i])
+        norm_y += np.abs(y[i])
+    if norm_x == 0 and norm_y == 0:
+        return 0.0
+    elif norm_x == 0 or norm_y == 0:
+        return 1.0
+    return np.sqrt(max(1 - result / np.sqrt(norm_x * norm_y), 0.0))
+
+
+def relative(u, v):
+    if u <= 0:
+        return 0.0
+    return u * np.log(u / v)
+
+
+def jensen(x, y):
+    result = 0.0
+    for i in range(x.shape[0]):
+        u, v = abs(x[i]) + EPS, abs(y[i]) + EPS
+        m = 0.5 * (u + v)
+        result += 0.5 * relative(u, m) + 0.5 * relative(v, m)
+    return math.sqrt(max(result, 0.0))
+
+
+DISTANCES = (
+    euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
+    hellinger, jensen,
+)  # fmt: skip
+
+
+# --- What is refused, where ------------------------------------------------------------------------------------------
+
+
+def difference(x, y):
+    return x - y  # HERE 12
+
+
+def sliced(x, y):
+    result = 0.0
+    for i in range(1, x.shape[0]):
+        result += x[i] - y[:3][i]  # HERE 28
+    return result
+
+
+def scratch(x, y):
+    diff = np.empty(x.shape[0])  # HERE 12
+    return diff
+
+
+def writes(x, y):
+    for i in range(x.shape[0]):
+        x[i] = 0.0  # HERE 9
+    return 0.0
+
+
+def repeats(x, y):
+    i = 0
+    dim = len(x)
+    while i < dim:  # HERE 11
+        i += 1
+    return i
+
+
+def sorts(x, y):
+    return np.argsort(x)  # HERE 12
+
+
+def unknown_attribute(x, y):
+    return x.dtype  # HERE 12
+
+
+def by_float(x, y):
+    return x[0.5]  # HERE 12
+
+
+def over_a_list(x, y):
+    result = 0.0
+    for i in (1, 2):  # HERE 14
+        result += x[i]
+    return result
+
+
+def over_three(x, y):
+    result = 0.0
+    for u, v in zip(x, y, x):  # noqa: B905  HERE 9
+        result += u - v
+    return result
+
+
+def dim_of_ctx(x, y, ctx):
+    return x[ctx.dim]  # HERE 14
+
+
+def second_axis(x, y):
+    return x.shape[1]  # HERE 12
+
+
+def either(x, y):  # HERE 0
+    v = x if len(x) > 4 else y
+    result = 0.0
+    for i in range(len(v)):
+        result += v[i]
+    return result
+
+
+def nothing(x, y):  # HERE 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            return 1.0
+
+
+def none_given(x, y, metric=None):  # HERE 0
+    return 0.0
+
+
+MESSAGES = {
+    "difference": "- needs numbers, got a vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
+    "sliced": "a metric cannot slice a vector; write for i in range(x.shape[0]), and if for the coordinates to leave out",
+    "scratch": "a metric cannot use numpy.empty; it keeps no arrays; compute in the loop, in variables: for i in range(x.shape[0])",
+    "writes": "x[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
+    "repeats": "a metric cannot repeat while something about all coordinates holds; write for i in range(x.shape[0])",
+    "sorts": "a metric cannot use numpy.argsort; it sees the coordinates once, in their order; transform the vectors before they are indexed",
+    "unknown_attribute": "a vector has no attribute 'dtype' in a metric; it has x[i], x.shape[0], x.size and len(x), so write a loop: for i in range(x.shape[0])",
+    "by_float": "a vector is indexed by one integer; read one coordinate, x[i], in a loop: for i in range(x.shape[0])",
+    "over_a_list": "a metric of vectors loops over range(...), x, zip(x, y) or enumerate(x); write for i in range(x.shape[0])",
+    "over_three": "zip gives 3 values here; give each a name: for a, b in zip(x, y)",
+    "dim_of_ctx": "ctx.dim has no meaning in a metric of two vectors; write a loop, whose counter it is: for i in range(x.shape[0])",
+    "second_axis": "a vector has one axis; write x.shape[0]",
+    "either": "vectors, ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
+    "nothing": "nothing returns nothing on some path; return the distance, a number, on every path",
+    "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers, and arrays given as captures",
+}  # fmt: skip
