@@ -15,6 +15,7 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
+from annudf._frontend.emit import arrays as lowered_arrays
 from annudf._frontend.emit import calls, lowering
 from annudf._frontend.emit.arithmetic import dtype_of
 from annudf._frontend.emit.lowering import LoweringRefused
@@ -24,12 +25,12 @@ from annudf._frontend.source.functions import NAMESPACES
 from annudf._frontend.source.report import failed, unsupported
 from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
-from annudf._frontend.types import typing
+from annudf._frontend.types import arrays, typing
 from annudf._frontend.types.dtypes import Operand, Refused
-from annudf._frontend.types.numba_types import Context, Strong, Vector, fields_type, mlir_type, operand_of
+from annudf._frontend.types.numba_types import Array, Context, Strong, Vector, fields_type, mlir_type, operand_of
 from annudf.errors import UnsupportedError
 
-assert calls and inner and patches and typing and lowering  # Imported for what they register.
+assert calls and inner and patches and typing and lowering and arrays and lowered_arrays  # Imported for what they register.
 refresh_registries()
 
 Fields = tuple[Sequence[np.dtype[Any]], type | None]
@@ -181,6 +182,8 @@ def _spell_result(returns: Any) -> str:
         return "nothing on some path"
     if isinstance(returns, ncm.types.BaseTuple):
         return "several values" if all(operand_of(leaf) is not None for leaf in returns.types) else "a tuple of tuples"
+    if isinstance(returns, Array):
+        return "a whole vector"
     return "one number" if operand_of(returns) is not None else str(returns)
 
 

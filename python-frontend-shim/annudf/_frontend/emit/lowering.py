@@ -31,8 +31,10 @@ from annudf._frontend.types.dtypes import BOOL, F32, I64, Refused, Weak
 from annudf._frontend.types.numba_types import (
     LOADED,
     NUMPY,
+    Array,
     Capture,
     Context,
+    Elementwise,
     Number,
     Vector,
     capture_type_text,
@@ -50,7 +52,8 @@ class LoweringRefused(Exception):
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def refusing() -> Iterator[None]:
+    """Refusals of `arithmetic` as those of the user's expression."""
     try:
         yield
     except Refused as refused:
@@ -72,20 +75,62 @@ def _value_of(ssa: Any, numba_type: Any) -> Value:
     return Value(ssa, operand, constant_of(ssa))
 
 
+class Elements:
+    """An expression of whole vectors: what it is at an index. It is computed where that is asked for."""
+
+    def __init__(self, at: Callable[[Any], Value]) -> None:
+        place = ir.Location.current
+
+        def located(index: Any) -> Value:
+            with place, refusing():
+                return at(index)
+
+        self.at = located
+
+
+def elements_of(builder: Any, variable: Any) -> Callable[[Any], Value]:
+    """What a number, or the entry of an array, is at an index."""
+    numba_type = builder.get_numba_type(variable.name)
+    loaded = builder.load_var(variable)
+    if isinstance(numba_type, Elementwise):
+        at: Callable[[Any], Value] = loaded.at
+        return at
+    if isinstance(numba_type, Vector):
+        dtype = NUMPY[numba_type.word]
+        return lambda index: Value(operation("annudf.at", mlir_type(dtype), [loaded, index]), dtype)
+    if isinstance(numba_type, Capture):
+        element = numba_type.element
+        return lambda index: Value(load_entry(element, [loaded, index]), read_as(element))
+    value = _value_of(loaded, numba_type)
+    return lambda index: value
+
+
 def _lower(key: object, emit: Emit, *signature: Any) -> None:
     """Registers `emit(values, result dtype)`, whose result is stored."""
 
     def implementation(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        made = builder.get_numba_type(target.name)
+        if isinstance(made, Elementwise):
+            parts, element = [elements_of(builder, a) for a in args], made.element
+            computed = Elements(lambda i: Value(emit([part(i) for part in parts], dtype_of(element)), element))
+            builder.store_var(target, computed)
+            return
         values = [value_of_variable(builder, a) for a in args]
         result = operand_of(builder.get_numba_type(target.name))
         assert result is not None
-        with _refusing():
+        with refusing():
             builder.store_var(target, emit(values, dtype_of(result)))
 
     lowering_registry.lower(key, *signature)(implementation)
 
 
-_PAIRS = ((Number, Number), (Number, types.Any), (types.Any, Number))
+_PAIRS = (
+    (Number, Number), (Number, types.Any), (types.Any, Number),
+    *((one, other) for one in (Array, Capture) for other in (Array, Capture, Number)),
+    *((Number, one) for one in (Array, Capture)),
+    *(pair for one in (Array, Capture) for pair in ((one, types.Any), (types.Any, one))),
+)  # fmt: skip
+_ONE = (Number, Array, Capture)
 
 
 def _operators() -> None:
@@ -102,8 +147,9 @@ def _operators() -> None:
     for fn, symbol in dtypes.COMPARISONS.items():
         for pair in _PAIRS:
             _lower(fn, lambda v, result, symbol=symbol: arithmetic.compare(symbol, *v), *pair)
-    _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Number)
-    _lower(operator.pos, lambda v, result: arithmetic.number(v[0]).ssa, Number)
+    for one in _ONE:
+        _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), one)
+        _lower(operator.pos, lambda v, result: arithmetic.number(v[0]).ssa, one)
     for name in ("invert", "np_invert"):
         _stub(name, lambda v, result: arithmetic.inverted(v[0]))
     _lower(operator.not_, lambda v, result: _not(v[0]), Number)
@@ -279,8 +325,15 @@ def _range() -> None:
     lowering_registry.lower(STUBS["range"], types.VarArg(types.Any))(implementation)
 
 
-def _operation(name: str, result: Any, operands: list[Any], attributes: dict[str, Any]) -> Any:
-    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
+def operation(name: str, result: Any, operands: list[Any], attributes: dict[str, Any] | None = None) -> Any:
+    """An op of the dialect, which is another copy of MLIR's to know."""
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes or {}).result
+
+
+def load_entry(element: str, operands: list[Any]) -> Any:
+    """``annudf.load`` of a capture, as functions see its entries."""
+    loaded = operation("annudf.load", mlir_type(LOADED[element]), operands)
+    return convert(Value(loaded, LOADED[element]), read_as(element))
 
 
 def _indices(builder: Any, variable: Any) -> list[Value]:
@@ -292,29 +345,10 @@ def _indices(builder: Any, variable: Any) -> list[Value]:
     return [_value_of(ssa, one) for ssa, one in zip(loaded, numba_type.types, strict=True)]
 
 
-def _index_of(kind: str) -> Any:
-    """Where the scan is, or how many dimensions there are, as i64."""
+def scan_index(kind: str) -> Any:
+    """Where the scan is, or how many dimensions there are."""
     attributes = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{kind}>", CONTEXT)}
-    number = _operation("annudf.index", ir.IndexType.get(CONTEXT), [], attributes)
-    return arith.index_cast(mlir_type(I64), number)
-
-
-def _vectors() -> None:
-    def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
-        length = _index_of("dims")
-        builder.store_var(target, (length,) if attr == "shape" else length)
-
-    def length(builder: Any, target: Any, args: Any, kws: Any) -> None:
-        builder.store_var(target, _index_of("dims"))
-
-    def coordinate(builder: Any, target: Any, args: Any, kws: Any) -> None:
-        dtype = NUMPY[builder.get_numba_type(args[0].name).word]
-        index = arithmetic.index(convert(value_of_variable(builder, args[1]), I64))
-        builder.store_var(target, _operation("annudf.at", mlir_type(dtype), [builder.load_var(args[0]), index], {}))
-
-    lowering_registry.lower_getattr_generic(Vector)(attribute)
-    lowering_registry.lower(STUBS["len"], Vector)(length)
-    lowering_registry.lower(operator.getitem, Vector, types.Any)(coordinate)
+    return operation("annudf.index", ir.IndexType.get(CONTEXT), [], attributes)
 
 
 def _context() -> None:
@@ -322,24 +356,20 @@ def _context() -> None:
         element, extents = builder.get_numba_type(ctx.name).captures[name]
         result = ir.Type.parse(capture_type_text(element, extents), CONTEXT)
         attributes = {"annudf.capture": ir.StringAttr.get(name, CONTEXT)}
-        return _operation("builtin.unrealized_conversion_cast", result, [builder.load_var(ctx)], attributes)
-
-    def load(element: str, operands: list[Any]) -> Any:
-        loaded = _operation("annudf.load", mlir_type(LOADED[element]), operands, {})
-        return convert(Value(loaded, LOADED[element]), read_as(element))
+        return operation("builtin.unrealized_conversion_cast", result, [builder.load_var(ctx)], attributes)
 
     def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
         if attr in INDICES:
-            builder.store_var(target, _index_of(attr))
+            builder.store_var(target, arith.index_cast(mlir_type(I64), scan_index(attr)))
             return
         handle = capture(builder, value, attr)
         element, extents = builder.get_numba_type(value.name).captures[attr]
-        builder.store_var(target, handle if extents else load(element, [handle]))
+        builder.store_var(target, handle if extents else load_entry(element, [handle]))
 
     def entry(builder: Any, target: Any, args: Any, kws: Any) -> None:
         element = builder.get_numba_type(args[0].name).element
         indices = [arithmetic.index(convert(one, I64)) for one in _indices(builder, args[1])]
-        builder.store_var(target, load(element, [builder.load_var(args[0]), *indices]))
+        builder.store_var(target, load_entry(element, [builder.load_var(args[0]), *indices]))
 
     lowering_registry.lower_getattr_generic(Context)(attribute)
     lowering_registry.lower(operator.getitem, Capture, types.Any)(entry)
@@ -349,7 +379,7 @@ def _context() -> None:
 def _cast(context: Any, builder: Any, source: Any, target: Number, ssa: Any) -> Any:
     to = operand_of(target)
     assert to is not None
-    with _refusing():
+    with refusing():
         return arithmetic.on_path(_value_of(ssa, source), dtype_of(to))
 
 
@@ -357,5 +387,4 @@ _operators()
 _unary()
 _binary_and_more()
 _range()
-_vectors()
 _context()

@@ -21,7 +21,8 @@ from typing import Any, NoReturn
 from numba_cuda_mlir.numba_cuda.core import ir
 from numba_cuda_mlir.numba_cuda.core.analysis import compute_cfg_from_blocks
 
-from annudf._frontend.source.functions import STUBS
+from annudf._frontend.numba.ncm import active
+from annudf._frontend.source.functions import METHODS, REDUCTIONS, STUBS
 from annudf._frontend.source.report import unsupported
 
 _INT64 = range(-(2**63), 2**63)
@@ -56,7 +57,7 @@ def fold(function: Any) -> None:
     """
     _give_defaults(function)
     _take_apart(function)
-    _count_bits(function)
+    _call_methods(function)
     known: dict[str, Number] = {}
     first = min(function.blocks)
     for block, statement in _assignments(function):
@@ -141,20 +142,26 @@ def _made_tuple(function: Any, statement: Any, items: tuple[Any, ...], body: lis
     return ir.Expr.build_tuple(made, place)
 
 
-def _count_bits(function: Any) -> None:
-    """``v.bit_count()`` as a call of a function."""
+def _call_methods(function: Any) -> None:
+    """``v.bit_count()`` as a call of a function, and ``(a - b).sum()`` of a whole vector."""
     methods: dict[str, Any] = {}
+    known = {"bit_count": "bit_count"}
+    if active.has_vectors:
+        known |= {name: REDUCTIONS[name] for name in METHODS}
     for _, statement in _assignments(function):
         value = statement.value
         if not isinstance(value, ir.Expr):
             continue
-        if value.op == "getattr" and value.attr == "bit_count":
+        if value.op == "getattr" and value.attr in known:
             methods[statement.target.name] = statement
-        elif value.op == "call" and not value.args and not value.kws and value.func.name in methods:
+        elif value.op == "call" and not value.kws and value.func.name in methods:
             method = methods[value.func.name]
+            name = known[method.value.attr]
+            if value.args and name != "dot":
+                continue
             if not isinstance(_held(function, method.value.value), types.ModuleType):
-                value.args = (method.value.value,)
-                _assign(function, method, ir.Global("bit_count", STUBS["bit_count"], method.loc))
+                value.args = (method.value.value, *value.args)
+                _assign(function, method, ir.Global(name, STUBS[name], method.loc))
 
 
 def _item(function: Any, value: Any) -> Any:

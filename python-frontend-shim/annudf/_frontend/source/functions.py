@@ -66,7 +66,13 @@ CASTS = (
     "bool_",
 )
 OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "bit_count",
-          "invert", "np_invert", "bool", "len")  # fmt: skip
+          "invert", "np_invert", "bool")  # fmt: skip
+REDUCTIONS = {
+    "sum": "sum", "prod": "prod", "mean": "mean", "dot": "dot", "vdot": "dot", "inner": "dot", "max": "amax",
+    "amax": "amax", "min": "amin", "amin": "amin", "any": "any", "all": "all", "count_nonzero": "count_nonzero",
+}  # fmt: skip
+"""Functions of NumPy that make one number of whole vectors."""
+OF_ARRAYS = ("len", "norm", *dict.fromkeys(REDUCTIONS.values()))
 UFUNCS = frozenset((
     "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
     "minimum", "fmax", "fmin", *(name for name in OPERATORS if name not in ("divide", "pow")),
@@ -85,6 +91,7 @@ STUBS: dict[str, Stub] = {
         EXTREMES,
         CASTS,
         OTHERS,
+        OF_ARRAYS,
     )
     for name in group
 }
@@ -128,7 +135,7 @@ def _by_identity() -> dict[int, str]:
 
 
 _IDENTITIES = _by_identity()
-_KEPT = (*_BUILTINS, *vars(math).values(), *vars(np).values())
+_KEPT = (*_BUILTINS, *vars(math).values(), *vars(np).values(), np.linalg.norm)
 """A program may replace a function of a module, and another object would have its id once it is gone."""
 
 SCIPY = "scipy.special"
@@ -150,11 +157,6 @@ def stub_for(value: object) -> Stub | None:
     return STUBS[name] if name else None
 
 
-def stub_of_vectors(value: object) -> Stub | None:
-    """The same for what only a function of whole vectors may call."""
-    return STUBS["len"] if value is builtins.len else None
-
-
 def unary_function(value: object) -> str:
     """The name of a function of one number that a metric may call as it is, or nothing."""
     name = _IDENTITIES.get(id(value), "")
@@ -173,6 +175,30 @@ def _namespace(module: types.ModuleType, names: dict[str, str]) -> types.ModuleT
 
 NAMESPACES: dict[str, types.ModuleType] = {"math": _namespace(math, _MATH), "numpy": _namespace(np, _NUMPY)}
 """What the modules ``math`` and ``numpy`` are inside a metric."""
+
+
+def _of_vectors() -> types.ModuleType:
+    names = {attribute: name for attribute, name in _NUMPY.items() if hasattr(np, attribute)}
+    namespace = _namespace(np, {**names, **REDUCTIONS})
+    linalg: Any = types.ModuleType("numpy.linalg")
+    linalg.norm, namespace.linalg = STUBS["norm"], linalg  # type: ignore[attr-defined]
+    return namespace
+
+
+NUMPY_OF_VECTORS = _of_vectors()
+"""What ``numpy`` is in a function of whole vectors."""
+_BUILTINS_OF_VECTORS = {builtins.len: "len", builtins.sum: "sum", builtins.any: "any", builtins.all: "all"}
+_IDENTITIES_OF_VECTORS = {id(key): name for key, name in _BUILTINS_OF_VECTORS.items()} | {
+    id(getattr(np, attribute)): name for attribute, name in REDUCTIONS.items()
+} | {id(np.linalg.norm): "norm"}  # fmt: skip
+METHODS = ("sum", "prod", "mean", "dot", "max", "min", "any", "all")
+"""Those of an array that are functions of NumPy, too."""
+
+
+def stub_of_vectors(value: object) -> Stub | None:
+    """The stub of what only a function of whole vectors may call, or None."""
+    name = _IDENTITIES_OF_VECTORS.get(id(value))
+    return STUBS[name] if name else None
 
 
 def builtin(name: str) -> Any:

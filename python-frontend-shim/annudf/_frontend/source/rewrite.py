@@ -324,7 +324,7 @@ class Rewriter:
         proxy = types.ModuleType(name)
         self._holders[id(value), user] = proxy, value  # First: modules import each other.
         if is_namespace(value):
-            vars(proxy).update(vars(functions.NAMESPACES[name]))
+            vars(proxy).update(vars(_namespace(name, self._has_vectors)))
         for attribute in attribute_names(user):
             if hasattr(proxy, attribute) or not hasattr(value, attribute):
                 continue
@@ -374,7 +374,7 @@ def check_attributes(source: Source, values: Mapping[str, object], has_vectors: 
             continue
         if isinstance(held := vars(module).get(attribute), Unlinkable):
             source.refuse(node, f"'{module.__name__}.{attribute}' {held.why}")
-        if has_attribute(module, attribute):
+        if has_attribute(module, attribute, has_vectors):
             continue
         source.refuse(
             node,
@@ -385,10 +385,14 @@ def check_attributes(source: Source, values: Mapping[str, object], has_vectors: 
         )
 
 
-def has_attribute(module: types.ModuleType, name: str) -> bool:
+def _namespace(name: str, has_vectors: bool) -> types.ModuleType:
+    return functions.NUMPY_OF_VECTORS if has_vectors and name == "numpy" else functions.NAMESPACES[name]
+
+
+def has_attribute(module: types.ModuleType, name: str, has_vectors: bool = False) -> bool:
     """Whether the attribute may mean something in a metric; of a user's module that is seen when it is compiled."""
     if is_namespace(module):
-        return hasattr(functions.NAMESPACES[module.__name__], name) or name in COMPOSED[module.__name__]
+        return hasattr(_namespace(module.__name__, has_vectors), name) or name in COMPOSED[module.__name__]
     return hasattr(module, name)
 
 
@@ -420,7 +424,7 @@ _LOOP = f"write the loop: {LOOP}"
 _SCRATCH = f"it keeps no arrays; compute in the loop, in variables: {LOOP}"
 _INSTEAD_OF_ARRAYS = {
     **{name: text.replace(_ADDS_UP, _LOOP) for name, text in _INSTEAD.items() if text == _ADDS_UP},
-    **dict.fromkeys(("any", "all", "amax", "amin", "nanmax", "nanmin", "count_nonzero"), _LOOP),
+    **dict.fromkeys(("nanmax", "nanmin", "ptp", "quantile", "percentile"), _LOOP),
     **dict.fromkeys(("array", "asarray", "zeros", "ones", "empty", "full", "arange", "stack", "concatenate",
                      "zeros_like", "ones_like", "empty_like", "copy"), _SCRATCH),
     **dict.fromkeys(("sort", "argsort", "argmax", "argmin", "unique", "searchsorted", "cumsum", "diff", "roll"),
@@ -463,10 +467,7 @@ def _why_not(name: str, value: object, captures: Collection[str], has_vectors: b
         of = name_of(value.func)
         return f"'{name}' is a functools.partial; write a function that calls {of} with those arguments"
     if name in _OF_BUILTINS and value is getattr(builtins, name):
-        instead = _OF_BUILTINS[name]
-        if has_vectors and name in ("sum", "any", "all", "sorted"):
-            instead = _LOOP
-        return f"a metric cannot call '{name}'; {instead}"
+        return f"a metric cannot call '{name}'; {_OF_BUILTINS[name]}"
     if callable(value):
         return (
             f"a metric cannot call '{name}'; it can call plain functions, math.*, NumPy's scalar functions,"

@@ -90,12 +90,27 @@ class Capture(types.Type):
         return f"ctx.{self.capture}[{', '.join(index_of(extent) for extent in self.extents)}]"
 
 
-class Vector(types.Type):
+class Array(types.Type):
+    """What has a number for each dimension, of type `element`."""
+
+    element: dtypes.Operand
+
+
+class Vector(Array):
     """A whole vector, whose coordinates have the type of `word`."""
 
     def __init__(self, word: str) -> None:
         self.word = word
+        self.element = NUMPY[word]
         super().__init__(f"annudf.vector<{word}>")
+
+
+class Elementwise(Array):
+    """An expression of whole vectors, such as ``a - b``. It is computed where one of its numbers is needed."""
+
+    def __init__(self, element: dtypes.Operand) -> None:
+        self.element = element
+        super().__init__(f"annudf.elementwise<{dtypes.spell(element)}>")
 
 
 NUMPY: dict[str, np.dtype[Any]] = {
@@ -149,6 +164,15 @@ def index_of(extent: str | int) -> str:
 def capture_type_text(element: str, extents: Extents) -> str:
     """A capture's type in the dialect's syntax."""
     return f"!annudf.capture<{' x '.join([*map(str, extents), spell_element(element)])}>"
+
+
+def element_of(numba_type: Any) -> dtypes.Operand | None:
+    """The type of a number of an array; None of what is no array of one number a dimension."""
+    if isinstance(numba_type, Array):
+        return numba_type.element
+    if isinstance(numba_type, Capture) and numba_type.extents == ("dim",):
+        return read_as(numba_type.element)
+    return None
 
 
 def vector_type_text(word: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types import abstract
-from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple, Tuple
+from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple
 from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
@@ -23,13 +23,14 @@ from annudf._frontend.source.vectors import LOOP
 from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import Operand, Refused, Weak
 from annudf._frontend.types.numba_types import (
-    NUMPY,
+    Array,
     Capture,
     Context,
+    Elementwise,
     Number,
     Strong,
-    Vector,
     as_type,
+    element_of,
     operand_of,
     read_as,
 )
@@ -48,8 +49,10 @@ def refuse(message: str) -> None:
 def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: bool) -> type:
     class Template(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-            operands = [operand_of(a) for a in args]
-            if needs_number and not any(isinstance(a, (Number, Vector)) for a in args):
+            elements = [element_of(a) if active.has_vectors and name not in _OF_NUMBERS else None for a in args]
+            is_array = any(element is not None for element in elements)  # Not `in`: a dtype equals None.
+            operands = [operand_of(a) if e is None else e for a, e in zip(args, elements, strict=True)]
+            if needs_number and not is_array and not any(isinstance(a, Number) for a in args):
                 return None  # Constants among themselves: numba's typing is Python's.
             if kws:
                 refuse(f"{name} takes no keyword arguments here")
@@ -64,7 +67,8 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
                 refuse(f"{name} takes {takes}, got {len(args)}{_MORE.get(name, '')}")
                 return None
             try:
-                return signature(as_type(rule(*operands)), *args)
+                result = rule(*operands)
+                return signature(Elementwise(result) if is_array else as_type(result), *args)
             except Refused as refused:
                 refuse(str(refused))
                 return None
@@ -73,6 +77,8 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
     return Template
 
 
+_OF_NUMBERS = frozenset(("max", "min", "int", "float", "bool", "bit_count", ".bit_count()", *functions.INT_UNARY))
+"""Functions that NumPy does not call for each number of an array."""
 _MORE = {"round": "; write np.rint(v * 100) / 100 for two digits", "power": "; write (a ** b) % c"}
 """What to write instead of arguments that Python has beside those of a metric."""
 
@@ -87,8 +93,8 @@ def spell_argument(numba_type: Any) -> str:
         return f"the array ctx.{numba_type.capture}; read one entry, {numba_type.example}"
     if isinstance(numba_type, Context):
         return "ctx"
-    if isinstance(numba_type, Vector):
-        return f"a vector; read one coordinate of it, x[i], in a loop: {LOOP}"
+    if isinstance(numba_type, Array):
+        return f"a whole vector; read one coordinate of it, x[i], in a loop: {LOOP}"
     if isinstance(numba_type, types.BaseTuple):
         return "a tuple; write its numbers one by one"
     if isinstance(numba_type, types.Module):
@@ -154,6 +160,8 @@ def _operators() -> None:
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) == 1 and isinstance(args[0], Number) and not kws:
                 return signature(types.boolean, *args)
+            if len(args) == 1 and isinstance(args[0], Array):
+                refuse("a condition of whole vectors has no one answer; write np.any(...), np.all(...) or a loop")
             return None
 
     typing_registry.register_global(bool)(ToBool)
@@ -299,8 +307,8 @@ def _context() -> None:
                     " already, and a scalar capture is ctx.p"
                 )
                 return None
-            if len(args) == 2 and isinstance(args[0], Vector):
-                return _coordinate(*args)
+            if len(args) == 2 and isinstance(args[0], Array):
+                return None  # Of `arrays`.
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
             array = args[0]
@@ -324,41 +332,6 @@ def _context() -> None:
     typing_registry.register_global(operator.getitem)(GetItem)
 
 
-def _coordinate(vector: Vector, index: Any) -> Any:
-    operand = operand_of(index)
-    if operand is None or dtypes.is_float(operand) or dtypes.is_bool(operand):
-        refuse(f"a vector is indexed by one integer; read one coordinate, x[i], in a loop: {LOOP}")
-        return None
-    return signature(Strong(NUMPY[vector.word]), vector, index)
-
-
-def _vectors() -> None:
-    class OfVector(AttributeTemplate):
-        key = Vector
-
-        def generic_resolve(self, vector: Vector, name: str) -> Any:
-            if name == "shape":
-                return Tuple((as_type(Weak.INT),))
-            if name == "size":
-                return as_type(Weak.INT)
-            refuse(
-                f"a vector has no attribute '{name}' in a metric; it has x[i], x.shape[0], x.size and len(x), so write "
-                f"a loop: {LOOP}"
-            )
-
-    typing_registry.register_attr(OfVector)
-
-    class Len(AbstractTemplate):
-        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-            if len(args) == 1 and isinstance(args[0], Vector) and not kws:
-                return signature(as_type(Weak.INT), *args)
-            refuse("len needs one vector here: len(x)")
-            return None
-
-    typing_registry.register_global(STUBS["len"])(Len)
-
-
 _operators()
 _stubs()
 _context()
-_vectors()
