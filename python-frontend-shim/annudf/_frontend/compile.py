@@ -27,7 +27,7 @@ from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
 from annudf._frontend.types import arrays, typing
 from annudf._frontend.types.dtypes import Operand, Refused
-from annudf._frontend.types.numba_types import Array, Context, Strong, Vector, fields_type, mlir_type, operand_of
+from annudf._frontend.types.numba_types import Array, Context, Elementwise, Strong, Vector, fields_type, mlir_type, operand_of
 from annudf.errors import UnsupportedError
 
 assert calls and inner and patches and typing and lowering and arrays and lowered_arrays  # Imported for what they register.
@@ -266,6 +266,8 @@ def _in_words(error: Exception, text: str) -> str:
         return "an expression nests too deep; write it in several statements"
     if active.has_vectors and "tuple index out of range" in text:
         return "a vector has one axis; write x.shape[0]"
+    if isinstance(error, KeyError) and error.args[0] is Elementwise:
+        return "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x)"
     if isinstance(error, KeyError):
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):

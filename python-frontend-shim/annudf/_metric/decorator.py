@@ -157,9 +157,9 @@ def metric(
     device_backend : {"libnvvm", "nvptx"}, default "libnvvm"
         What makes code for GPUs. "nvptx" is LLVM, which needs no CUDA toolkit; a GPU calls its code, which is slower
         than the inlined code of libNVVM.
-    **arguments : number
-        Values of further arguments of ``f(a, b)``, which are compiled in: ``metric(minkowski, p=3)``. Others have their
-        defaults.
+    **arguments : number or array
+        Values of further arguments of ``f(a, b)``: ``metric(minkowski, p=3)``. Others have their defaults. Numbers are
+        compiled in, arrays become captures.
 
     Returns
     -------
@@ -221,7 +221,8 @@ def metric(
         pairwise = as_pairwise(target, arguments)
         if pairwise is not None:
             refuse_hooks(initial=initial, finalize=finalize, combine=combine, accumulator=accumulator)
-            target, hooks, said = pairwise.given, _Hooks(pairwise.function, None), given
+            target, hooks = pairwise.given, _Hooks(pairwise.function, None)
+            said = pairwise.with_arrays(given)
         elif isinstance(target, type) and has_fields(target):
             hooks, said = _of_fields(target, finalize, given, compute)
         else:

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annudf._frontend.source.syntax import own_signature
 from annudf._frontend.source.vectors import of_vectors, takes_vectors
+from annudf._metric.arguments import Arguments
+from annudf._metric.captures import check_name, make_value
 from annudf.errors import ArgumentError
 
 
@@ -22,6 +24,19 @@ class Pairwise:
     """As the user wrote it."""
     function: types.FunctionType
     """The same, with values for its further arguments."""
+    arrays: dict[str, Any]
+    """The arrays among those, which become captures."""
+
+    def with_arrays(self, given: Arguments) -> Arguments:
+        """The arguments of the decorator with these captures."""
+        for name in self.arrays:
+            if name in given.values or name in given.columns:
+                raise ArgumentError(f"'{name}' is an argument of {self.given.__name__} and a capture; rename one")
+        values = {
+            check_name(name): make_value(name, value, None, given.allow_non_finite)
+            for name, value in self.arrays.items()
+        }
+        return replace(given, values={**given.values, **values})
 
 
 def as_pairwise(target: Any, arguments: Mapping[str, Any]) -> Pairwise | None:
@@ -43,7 +58,7 @@ def as_pairwise(target: Any, arguments: Mapping[str, Any]) -> Pairwise | None:
     for name in arguments:
         if name not in further or name == "ctx":
             _refuse_unknown(name, function)
-    return Pairwise(function, of_vectors(function, arguments))
+    return Pairwise(function, *of_vectors(function, arguments))
 
 
 def _refuse_unknown(name: str, function: types.FunctionType) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import annudf
 from annudf import brute_force
 from annudf._frontend import fingerprint, snapshot, translate
 from annudf.distance import pairwise_distance
-from annudf.errors import ArgumentError, CompileError, UnsupportedError
+from annudf.errors import ArgumentError, CaptureError, CompileError, UnsupportedError
 
 rng = np.random.default_rng(35)
 FLOATS = rng.standard_normal((5, 9), dtype=np.float32)
@@ -57,6 +58,35 @@ def test_emitted_module() -> None:
         "    %value = func.call @canberra_distance(%x, %y) : (!annudf.vector<f32>, !annudf.vector<f32>) -> f32\n"
         "    annudf.yield %value : f32\n  }\n}\n}\n"
     )
+
+
+def whole(a, b, ctx):  # type: ignore[no-untyped-def]
+    """Most of what NumPy makes of whole vectors; six values are carried at most."""
+    d = a - b
+    return np.sqrt(np.sum(ctx.w * d**2)) + np.abs(d).max() + np.mean(a != b) - np.dot(a, b) / len(d)
+
+
+def counted(a, b, ctx):  # type: ignore[no-untyped-def]
+    both, either = (a > 0) & (b > 0), (a > 0) | (b > 0)
+    d = np.where(a > b, a - b, 0.5 * (b - a))
+    longest = 0.0
+    for i in range(d.size):
+        longest = max(longest, d[i])
+    return both.sum() / np.sum(either) + np.linalg.norm(a) * np.any(both) + np.count_nonzero(d) + longest
+
+
+def products(a, b, ctx):  # type: ignore[no-untyped-def]
+    return np.minimum(a, b).min() + a.dot(b) + np.prod(1 + 0.1 * b) + np.all(np.isfinite(a)) - sum(abs(a - b) / 2)
+
+
+@pytest.mark.parametrize("function", [whole, counted, products])
+def test_whole_vectors(function: Any) -> None:
+    weights = rng.random(9, dtype=np.float32)
+    metric = annudf.metric(captures={"w": weights} if function is whole else None)(function)
+    got = pairwise_distance(FLOATS[[0, 2, 4]], metric=metric)
+    wide, ctx = FLOATS[[0, 2, 4]].astype(np.float64), SimpleNamespace(w=weights)
+    expected = [[function(x, y, ctx) for y in wide] for x in wide]
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("dtype", "seen"), [("float64", "f64"), ("int32", "i32"), ("uint32", "i32")])
@@ -101,7 +131,8 @@ def test_arguments() -> None:
     [
         ({"q": 3}, ArgumentError, "argument 'q' is no option of annudf.metric, and minkowski(x, y, p=2) has no argument"),
         ({"x": 3}, ArgumentError, "argument 'x' is no option of annudf.metric, and minkowski(x, y, p=2) has no argument"),
-        ({"p": np.ones(3)}, UnsupportedError, "argument 'p' of minkowski is an array; give it by captures={'p': p}"),
+        ({"p": [1, 2]}, UnsupportedError, "argument 'p' of minkowski is of type list; a metric can read numbers and"),
+        ({"p": FLOATS, "captures": {"p": 1.0}}, ArgumentError, "'p' is an argument of minkowski and a capture; rename"),
         ({"initial": 1.0}, ArgumentError, "initial is given, but a function of two vectors has no accumulator"),
         ({"finalize": abs}, ArgumentError, "finalize is given, but a function of two vectors has no accumulator"),
         ({"combine": max}, ArgumentError, "combine is given, but a function of two vectors has no accumulator"),
@@ -127,6 +158,19 @@ def test_what_is_no_option() -> None:
 
 def test_captures() -> None:
     weights = rng.random(9, dtype=np.float32)
+    apart = np.abs(FLOATS[:, None].astype(float) - FLOATS)
+
+    def of_argument(x, y, w=np.float32([1, 1])):  # type: ignore[no-untyped-def]
+        result = 0.0
+        for i in range(len(x)):
+            result += w[i] * abs(x[i] - y[i])
+        return result
+
+    metric = annudf.metric(of_argument, w=weights)
+    assert str(metric) == "<annudf metric of_argument (w: dim x f32)>"
+    np.testing.assert_allclose(pairwise_distance(FLOATS, metric=metric), (weights * apart).sum(2), rtol=1e-6)
+    with pytest.raises(CaptureError, match="capture 'w' of metric 'of_argument' has 2 entries"):
+        annudf.metric(of_argument).distance(FLOATS[0], FLOATS[1])
 
     @annudf.metric(captures={"w": weights, "shift": 0.5, "table": np.float32([1, 2])})
     def weighted(x, y, ctx):  # type: ignore[no-untyped-def]
@@ -137,7 +181,6 @@ def test_captures() -> None:
         return result / ctx.dims
 
     assert str(weighted) == "<annudf metric weighted (w: dim x f32, shift: f32 = 0.5, table: 2 x f32)>"
-    apart = np.abs(FLOATS[:, None].astype(float) - FLOATS)
     expected = (0.5 + 2 * (weights * apart).sum(2)) / 9
     np.testing.assert_allclose(pairwise_distance(FLOATS, metric=weighted), expected, rtol=1e-6)
     np.testing.assert_allclose(

@@ -179,8 +179,34 @@ DISTANCES = (
 # --- What is refused, where ------------------------------------------------------------------------------------------
 
 
-def difference(x, y):
-    return x - y  # HERE 12
+def difference(x, y):  # HERE 0
+    return x - y
+
+
+def a_vector(x, y):  # HERE 0
+    return x
+
+
+def scaled_first(x, y):
+    if x > y:  # HERE 8
+        return 0.0
+    return np.sum(x)
+
+
+def largest(x, y):
+    return max(x, y)  # HERE 12
+
+
+def sum_of_axis(x, y):
+    return np.sum(x - y, axis=0)  # HERE 12
+
+
+def norm_of_order(x, y):
+    return np.linalg.norm(x - y, 1)  # HERE 12
+
+
+def sum_of_number(x, y):
+    return np.sum(x[0])  # HERE 12
 
 
 def sliced(x, y):
@@ -262,7 +288,13 @@ def none_given(x, y, metric=None):  # HERE 0
 
 
 MESSAGES = {
-    "difference": "- needs numbers, got a vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
+    "difference": "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x)",
+    "a_vector": "a_vector returns a whole vector; return the distance, a number, on every path",
+    "scaled_first": "a condition of whole vectors has no one answer; write np.any(...), np.all(...) or a loop",
+    "largest": "max needs numbers, got a whole vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
+    "sum_of_axis": "sum takes one vector here, and no options",
+    "norm_of_order": "norm takes one vector here, and no options",
+    "sum_of_number": "sum needs a whole vector, got a number",
     "sliced": "a metric cannot slice a vector; write for i in range(x.shape[0]), and if for the coordinates to leave out",
     "scratch": "a metric cannot use numpy.empty; it keeps no arrays; compute in the loop, in variables: for i in range(x.shape[0])",
     "writes": "x[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
@@ -276,5 +308,5 @@ MESSAGES = {
     "second_axis": "a vector has one axis; write x.shape[0]",
     "either": "vectors, ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
     "nothing": "nothing returns nothing on some path; return the distance, a number, on every path",
-    "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers, and arrays given as captures",
+    "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers and arrays",
 }  # fmt: skip

@@ -2,9 +2,9 @@
 # Part of the annudf project. See LICENSE for license information.
 """Functions of two whole vectors: ``f(a, b)`` and ``f(a, b, ctx)``, as pynndescent, UMAP and HDBSCAN call them.
 
-They loop over the coordinates by themselves. Other loops than ``for i in range(...)`` become that loop here, and other
-arguments become variables of a closure, so what comes after meets values from outside the function. The places of the
-file are kept.
+They loop over the coordinates by themselves. Other loops than ``for i in range(...)`` become that loop here. Other
+arguments become variables of a closure, or captures where they are arrays, so what comes after meets values from
+outside the function. The places of the file are kept.
 """
 
 from __future__ import annotations
@@ -47,19 +47,21 @@ def _others(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
     return [one for one in parameters[VECTORS:] if one.name != CONTEXT]
 
 
-def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> types.FunctionType:
-    """The function of two vectors, and of ctx if it takes that; other arguments have their values for ever.
+def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> tuple[types.FunctionType, dict[str, Any]]:
+    """The function of two vectors, and of ctx if it needs that, with the arrays that it reads from ctx.
 
     Raises
     ------
     UnsupportedError
-        A value is no number, or a loop is none that a metric can have.
+        A value is neither number nor array, or a loop is none that a metric can have.
     """
     source = Source(function)
     parameters = list(own_signature(function).parameters.values())
     values = {one.name: given.get(one.name, one.default) for one in _others(parameters)}
+    arrays = {name: value for name, value in values.items() if _is_array(value)}
     for name, value in values.items():
-        _check_value(name, value, function)
+        if name not in arrays:
+            _check_value(name, value, function)
     if values and source.tree is None:
         unsupported(
             f"the source of {function.__name__} cannot be read, which values of {', '.join(values)} need; define it in "
@@ -67,7 +69,7 @@ def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> types.
             source.file,
             source.line,
         )
-    return _rewritten(function, source, values)
+    return _rewritten(function, source, values, arrays), arrays
 
 
 def with_plain_loops(function: types.FunctionType) -> types.FunctionType:
@@ -78,17 +80,24 @@ def with_plain_loops(function: types.FunctionType) -> types.FunctionType:
 def _check_value(name: str, value: object, function: types.FunctionType) -> None:
     if isinstance(value, bool | int | float | np.generic) or isinstance(value, types.FunctionType):
         return
-    told = f"argument '{name}' of {function.__name__} is "
-    if hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__"):
-        told += f"an array; give it by captures={{'{name}': {name}}}, take ctx as third argument and read ctx.{name}[i]"
-    elif not hasattr(value, "py_func"):
-        told += f"of type {type(value).__name__}; a metric can read numbers, and arrays given as captures"
-    else:
-        return
-    unsupported(told, function.__code__.co_filename, function.__code__.co_firstlineno)
+    if not hasattr(value, "py_func"):
+        unsupported(
+            f"argument '{name}' of {function.__name__} is of type {type(value).__name__}; a metric can read numbers and "
+            "arrays",
+            function.__code__.co_filename,
+            function.__code__.co_firstlineno,
+        )
 
 
-def _rewritten(function: types.FunctionType, source: Source, values: Mapping[str, Any]) -> types.FunctionType:
+def _is_array(value: object) -> bool:
+    if isinstance(value, np.generic):
+        return False
+    return hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__")
+
+
+def _rewritten(
+    function: types.FunctionType, source: Source, values: Mapping[str, Any], arrays: Collection[str] = ()
+) -> types.FunctionType:
     if source.tree is None:
         return function  # Only syntax that is ours needs a tree, and each kind of it is refused by its name then.
     tree = copy.deepcopy(source.tree)
@@ -101,14 +110,17 @@ def _rewritten(function: types.FunctionType, source: Source, values: Mapping[str
     if values:
         every = [*arguments.posonlyargs, *arguments.args]
         arguments.posonlyargs, arguments.kwonlyargs, arguments.kw_defaults, arguments.defaults = [], [], [], []
-        arguments.args = [*every[:VECTORS], *(one for one in every[VECTORS:] if one.arg == CONTEXT)]
+        arguments.args = every[:VECTORS]
+        if arrays or any(one.arg == CONTEXT for one in (*every, *source.tree.args.kwonlyargs)):
+            arguments.args.append(ast.copy_location(ast.arg(CONTEXT), every[0]))
+        _Captured(source, arrays).visit(ast.Module(tree.body, []))
     else:  # The function keeps its defaults.
         arguments.defaults = [ast.copy_location(ast.Constant(0), one) for one in arguments.defaults]
         arguments.kw_defaults = [one and ast.copy_location(ast.Constant(0), one) for one in arguments.kw_defaults]
     for one in ast.walk(arguments):
         if isinstance(one, ast.arg):
             one.annotation = None
-    given = _given(tree, source, values)
+    given = _given(tree, source, {name: value for name, value in values.items() if name not in arrays})
     code = function.__code__
     made = compiled(tree, code.replace(co_freevars=(*code.co_freevars, *given)))
     remember(made, tree)
@@ -137,6 +149,21 @@ def _given(tree: ast.FunctionDef, source: Source, values: Mapping[str, Any]) -> 
             tree.body.insert(0, copied)
         result[outside] = value
     return result
+
+
+class _Captured(ast.NodeTransformer):
+    """Reads arrays from ctx: ``w[i]`` becomes ``ctx.w[i]``."""
+
+    def __init__(self, source: Source, arrays: Collection[str]) -> None:
+        self._source, self._arrays = source, arrays
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self._arrays:
+            return node
+        if not isinstance(node.ctx, ast.Load):
+            self._source.refuse(node, f"'{node.id}' is an array, which a metric reads only; use another variable")
+        context = ast.copy_location(ast.Name(CONTEXT, ast.Load()), node)
+        return ast.copy_location(ast.Attribute(context, node.id, ast.Load()), node)
 
 
 class _Loops(ast.NodeTransformer):
