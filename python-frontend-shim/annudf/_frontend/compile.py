@@ -15,8 +15,7 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
-from annudf._frontend.emit import arrays as lowered_arrays
-from annudf._frontend.emit import calls, lowering
+from annudf._frontend.emit import arrays, calls
 from annudf._frontend.emit.arithmetic import dtype_of
 from annudf._frontend.emit.lowering import LoweringRefused
 from annudf._frontend.numba import inner, ncm, patches
@@ -25,12 +24,21 @@ from annudf._frontend.source.functions import NAMESPACES
 from annudf._frontend.source.report import failed, unsupported
 from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
-from annudf._frontend.types import arrays, typing
+from annudf._frontend.types import typing
 from annudf._frontend.types.dtypes import Operand, Refused
-from annudf._frontend.types.numba_types import Array, Context, Elementwise, Strong, Vector, fields_type, mlir_type, operand_of
+from annudf._frontend.types.numba_types import (
+    Array,
+    Context,
+    Elementwise,
+    Strong,
+    Vector,
+    fields_type,
+    mlir_type,
+    operand_of,
+)
 from annudf.errors import UnsupportedError
 
-assert calls and inner and patches and typing and lowering and arrays and lowered_arrays  # Imported for what they register.
+assert calls and inner and patches and typing and arrays  # Imported for what they register.
 refresh_registries()
 
 Fields = tuple[Sequence[np.dtype[Any]], type | None]

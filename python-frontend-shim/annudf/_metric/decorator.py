@@ -101,8 +101,8 @@ def metric(
         Passed if the decorator has no parentheses. A class may hold the functions ``update(x, y, acc, ctx)`` and
         ``finalize(acc, ctx)``, without ``self``. Or it has 1 to 6 typed fields (``total: np.float32 = 0``), which are
         the accumulator, and methods: ``update(self, x, y, ctx)`` changes the fields, ``finalize(self, ctx)`` returns
-        the distance, and the optional ``init(self, ctx)`` computes the start values of fields. Of a function that Numba
-        compiled, its Python function is taken.
+        the distance, and the optional ``init(self, ctx)`` computes the start values of fields. If Numba compiled
+        the function, its Python function is taken.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
     initial : float or int, or a tuple of 2 to 6, default 0.0

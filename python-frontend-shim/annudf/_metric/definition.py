@@ -307,7 +307,8 @@ class FunctionDefinition(Definition):
                 import_frontend=True,
                 device_backend=self.device_backend,
             )
-        if self.options.is_pairwise or not reads_accumulator(self.function):  # The decorator has said so, or was told that it is meant.
+        # The decorator has said so, or was told that it is meant.
+        if self.options.is_pairwise or not reads_accumulator(self.function):
             diagnostics = [one for one in diagnostics if one.rule != "H11"]
         report(self.name, map(_in_python, diagnostics))
         return artifact

@@ -186,7 +186,7 @@ class Properties:
     sign: Claim
     monotone: Claim
     row_only_indexes: bool | None
-    raised: bool = False
+    raised: bool
 
     @of_whole("raised")
     def __repr__(self) -> str:
@@ -276,6 +276,7 @@ def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = st
         form=_form(data["form"]) if "form" in data else None,
         fields=fields,
         row_only_indexes=data["row_only_indexes"],
+        raised=False,
         **{key: _of_all([getattr(one, key) for one in fields]) for key in _OF_ALL},
     )
 
@@ -300,5 +301,6 @@ def recorded_in(name: str, proved: Mapping[str, Any], whose: str, verified: bool
         form=None if form is None else _form(form),
         fields=(),
         row_only_indexes=proved.get("row_only_indexes"),
+        raised=False,
         **{key: unknown(key) for key in _OF_ALL},
     )

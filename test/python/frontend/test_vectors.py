@@ -23,6 +23,7 @@ from annudf.errors import ArgumentError, CaptureError, CompileError, Unsupported
 rng = np.random.default_rng(35)
 FLOATS = rng.standard_normal((5, 9), dtype=np.float32)
 FLOATS[1], FLOATS[2, ::2], FLOATS[3] = 0, 0, FLOATS[4]
+TWO = np.ones(2, np.float32)
 INTEGERS = rng.integers(-3, 4, (5, 9)).astype(np.int8)
 
 
@@ -152,7 +153,7 @@ def test_what_is_no_option() -> None:
         return acc + x * y
 
     assert "annudf.metric @update" in text(annudf.metric(update))
-    with pytest.raises(ArgumentError, match="argument 'p' is no option of annudf.metric"):
+    with pytest.raises(ArgumentError, match=r"argument 'p' is no option of annudf\.metric"):
         annudf.metric(update, p=3)
 
 
@@ -160,7 +161,7 @@ def test_captures() -> None:
     weights = rng.random(9, dtype=np.float32)
     apart = np.abs(FLOATS[:, None].astype(float) - FLOATS)
 
-    def of_argument(x, y, w=np.float32([1, 1])):  # type: ignore[no-untyped-def]
+    def of_argument(x, y, w=TWO):  # type: ignore[no-untyped-def]
         result = 0.0
         for i in range(len(x)):
             result += w[i] * abs(x[i] - y[i])

@@ -37,6 +37,7 @@ _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 ENDLESS = "[P13] repeats without an end; count what its condition reads, such as i += 1 for i < 10, or break out of it"
 _IN_PYTHON = {
     "P13": ENDLESS,
+    "S1": "[S1] repeats as often as a value says; write for i in range(<constant>), and choose in it with if",
     "M14": f"[M14] a metric has at most {MAX_CAPTURES} captures; join some in one array",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"

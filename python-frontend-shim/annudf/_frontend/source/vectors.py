@@ -78,12 +78,12 @@ def with_plain_loops(function: types.FunctionType) -> types.FunctionType:
 
 
 def _check_value(name: str, value: object, function: types.FunctionType) -> None:
-    if isinstance(value, bool | int | float | np.generic) or isinstance(value, types.FunctionType):
+    if isinstance(value, bool | int | float | np.generic | types.FunctionType):
         return
     if not hasattr(value, "py_func"):
         unsupported(
-            f"argument '{name}' of {function.__name__} is of type {type(value).__name__}; a metric can read numbers and "
-            "arrays",
+            f"argument '{name}' of {function.__name__} is of type {type(value).__name__}; a metric can read numbers "
+            "and arrays",
             function.__code__.co_filename,
             function.__code__.co_firstlineno,
         )
@@ -192,9 +192,10 @@ class _Loops(ast.NodeTransformer):
         """The counter, what a pass begins with, and the vector that is as long as the loop."""
         counter: ast.Name | None = None
         if is_call(of, "enumerate", 1):
-            if not (isinstance(target, ast.Tuple) and len(target.elts) == VECTORS and isinstance(target.elts[0], ast.Name)):
+            pair = target.elts if isinstance(target, ast.Tuple) else []
+            if len(pair) != 2 or not isinstance(pair[0], ast.Name):
                 self._refuse(target, "enumerate gives two values; write for i, v in enumerate(x)")
-            counter, target, of = target.elts[0], target.elts[1], of.args[0]
+            counter, target, of = pair[0], pair[1], of.args[0]
         if counter is None:
             self._counters += 1
             name = unused("i" if self._counters == 1 else f"i_{self._counters}", self._tree)
@@ -219,7 +220,8 @@ class _Loops(ast.NodeTransformer):
     def visit_While(self, node: ast.While) -> ast.AST:
         for inner in ast.walk(node.test):
             if is_length(inner, self._lengths):
-                self._refuse(node.test, f"a metric cannot repeat while something about all coordinates holds; write {LOOP}")
+                told = "a metric cannot repeat while something about all coordinates holds"
+                self._refuse(node.test, f"{told}; write {LOOP}")
         self.generic_visit(node)
         return node
 
@@ -265,7 +267,7 @@ def _is_capture(node: ast.AST) -> bool:
 
 
 def is_length(node: ast.AST, known: Collection[str] = ()) -> bool:
-    """Whether it is the number of dimensions: ``x.shape[0]``, ``x.size``, ``len(x)``, ``ctx.dims``, or one of `known`."""
+    """Whether it is the number of dimensions: ``x.shape[0]``, ``x.size``, ``len(x)``, ``ctx.dims``, one of `known`."""
     if isinstance(node, ast.Subscript):
         return (
             isinstance(node.value, ast.Attribute)

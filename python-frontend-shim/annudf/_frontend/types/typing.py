@@ -308,7 +308,7 @@ def _context() -> None:
                 )
                 return None
             if len(args) == 2 and isinstance(args[0], Array):
-                return None  # Of `arrays`.
+                return None  # `arrays` types it.
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
             array = args[0]
