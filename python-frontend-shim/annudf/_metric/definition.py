@@ -297,7 +297,7 @@ class FunctionDefinition(Definition):
                 f"{'filter' if self.options.is_filter else 'metric'} '{self.name}' calls '{module.links[0]}', linked "
                 "device code, and runs on a GPU only; give device arrays"
             )
-        with in_users_words(module.hint):
+        with in_users_words(module.hint, self.options.is_pairwise):
             artifact, diagnostics = _core.compile(
                 module.text,
                 module.origin,
@@ -322,7 +322,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with fork.compiling(), in_users_words(module.hint):
+        with fork.compiling(), in_users_words(module.hint, self.options.is_pairwise):
             return _core.lower(
                 module.text,
                 module.origin,

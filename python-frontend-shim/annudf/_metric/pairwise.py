@@ -7,7 +7,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from annudf._frontend.source.syntax import own_signature
 from annudf._frontend.source.vectors import of_vectors, takes_vectors
@@ -48,11 +48,10 @@ def as_pairwise(target: Any, arguments: Mapping[str, Any]) -> Pairwise | None:
         The function takes no such arguments.
     """
     function = getattr(target, "py_func", target)
-    if not isinstance(function, types.FunctionType):
-        return None
-    if not takes_vectors(function, arguments):
+    is_function = isinstance(function, types.FunctionType)
+    if not is_function or not takes_vectors(function, arguments):
         if arguments:
-            _refuse_unknown(next(iter(arguments)), function)
+            _refuse_unknown(next(iter(arguments)), function if is_function else None)
         return None
     further = list(own_signature(function).parameters)[2:]
     for name in arguments:
@@ -61,10 +60,12 @@ def as_pairwise(target: Any, arguments: Mapping[str, Any]) -> Pairwise | None:
     return Pairwise(function, *of_vectors(function, arguments))
 
 
-def _refuse_unknown(name: str, function: types.FunctionType) -> None:
+def _refuse_unknown(name: str, function: types.FunctionType | None) -> NoReturn:
+    told = f"argument '{name}' is no option of annudf.metric, and "
+    if function is None:
+        raise ArgumentError(f"{told}only a function f(a, b) can have others")
     raise ArgumentError(
-        f"argument '{name}' is no option of annudf.metric, and {function.__name__}{own_signature(function)} has no "
-        "argument of that name after its two vectors"
+        f"{told}{function.__name__}{own_signature(function)} has no argument of that name after its two vectors"
     )
 
 

@@ -174,7 +174,7 @@ class Properties:
         Whether ``ctx.row`` only indexes captures with one entry per row; None if that is not recorded.
     raised : bool
         Whether the metric was written for whole vectors, and the compiler made one pass over coordinates of it. What is
-        proved is about that pass.
+        proved is about that pass. Compiled code does not record it and has False.
     """
 
     name: str

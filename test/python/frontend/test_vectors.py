@@ -153,8 +153,9 @@ def test_what_is_no_option() -> None:
         return acc + x * y
 
     assert "annudf.metric @update" in text(annudf.metric(update))
-    with pytest.raises(ArgumentError, match=r"argument 'p' is no option of annudf\.metric"):
-        annudf.metric(update, p=3)
+    for target in (update, type("Update", (), {"update": update})):
+        with pytest.raises(ArgumentError, match=r"argument 'p' is no option of annudf\.metric"):
+            annudf.metric(target, p=3)
 
 
 def test_captures() -> None:
@@ -203,6 +204,17 @@ def test_metric_is_an_ordinary_one() -> None:
     assert sent(FLOATS[0], base[0]) == metric(FLOATS[0], base[0]) and not sent.properties.raised
 
 
+def test_the_metric_of_one_coordinate_gives_the_same_bits() -> None:
+    @annudf.metric(initial=(0.0, 0.0), finalize=lambda acc: float(acc[0]) / acc[1] if acc[1] > 0.0 else 0.0)
+    def apart(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc[0] + np.abs(x - y), acc[1] + np.abs(x + y)
+
+    rows = rng.standard_normal((40, 33), dtype=np.float32)
+    np.testing.assert_array_equal(
+        pairwise_distance(rows, metric=annudf.metric(vectors.bray_curtis)), pairwise_distance(rows, metric=apart)
+    )
+
+
 @pytest.mark.parametrize("name", vectors.MESSAGES)
 def test_message_and_place(name: str) -> None:
     function = getattr(vectors, name)
@@ -217,7 +229,19 @@ def test_message_and_place(name: str) -> None:
     assert (diagnostic.file, diagnostic.line, diagnostic.column) == (vectors.__file__, marked, column)
 
 
-def test_two_passes_are_refused_by_the_compiler() -> None:
+def test_what_the_compiler_refuses() -> None:
+    def ends(x, y):  # type: ignore[no-untyped-def]
+        result = 0.0
+        for i in range(len(x)):
+            result += x[i] - y[i]
+            if result > 3:
+                break
+        return result
+
+    with pytest.raises(CompileError, match="a loop over all coordinates cannot end early") as caught:
+        annudf.metric(ends).distance(FLOATS[0], FLOATS[1])
+    assert caught.value.diagnostics[0].line == ends.__code__.co_firstlineno + 2
+
     def centred(x, y):  # type: ignore[no-untyped-def]
         mean = 0.0
         for i in range(len(x)):

@@ -193,6 +193,14 @@ def scaled_first(x, y):
     return np.sum(x)
 
 
+def product(x, y):
+    return x @ y  # HERE 12
+
+
+def generated(x, y):
+    return sum(abs(u - v) for u, v in zip(x, y))  # noqa: B905  HERE 15
+
+
 def largest(x, y):
     return max(x, y)  # HERE 12
 
@@ -291,6 +299,8 @@ MESSAGES = {
     "difference": "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x)",
     "a_vector": "a_vector returns a whole vector; return the distance, a number, on every path",
     "scaled_first": "a condition of whole vectors has no one answer; write np.any(...), np.all(...) or a loop",
+    "product": "a metric has no @; write np.dot(x, y)",
+    "generated": "a metric cannot use generators; write np.sum(...) of whole vectors, or for i in range(x.shape[0])",
     "largest": "max needs numbers, got a whole vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
     "sum_of_axis": "sum takes one vector here, and no options",
     "norm_of_order": "norm takes one vector here, and no options",

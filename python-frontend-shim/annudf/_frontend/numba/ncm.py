@@ -34,9 +34,14 @@ CONTEXT.enable_multithreading(False)
 CHIP = "sm_80"
 """Nothing is compiled for it: the module is taken before any target matters."""
 
-active = threading.local()
-"""``active.on`` is set while this thread compiles a metric: patches are inert otherwise. ``active.has_vectors`` is
-whether its function takes whole vectors."""
+
+class _Active(threading.local):
+    has_vectors = False
+    """Whether the function that this thread compiles takes whole vectors."""
+
+
+active = _Active()
+"""``active.on`` is set while this thread compiles a metric: patches are inert otherwise."""
 
 
 @contextmanager

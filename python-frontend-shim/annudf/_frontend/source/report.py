@@ -109,9 +109,17 @@ def _at_the_loop(diagnostic: Diagnostic) -> Diagnostic:
 _OF_RANGES = ("L2", "L3", "B4", "B5", "B6")
 
 
-def explained(error: CompileError, hint: Callable[[], str]) -> CompileError:
+_EARLY_END = (
+    "[P14] a loop over all coordinates cannot end early, and other loops need constant bounds; without break and "
+    "return, keep in a variable what would end it"
+)
+
+
+def explained(error: CompileError, hint: Callable[[], str], has_vectors: bool = False) -> CompileError:
     """The compiler's error with the user's source line, in the user's words."""
     told = [replace(_at_the_loop(d), message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]
+    if has_vectors:
+        told = [replace(d, message=_EARLY_END) if d.rule == "P14" else d for d in told]
     first = next((d for d in told if d.severity == "error"), None)
     if first is not None and first.rule in _OF_RANGES and (more := hint()):
         hinted = replace(first, message=first.message + more)
@@ -138,12 +146,13 @@ def failed(message: str, file: str, line: int, column: int = 0, cause: BaseExcep
 
 
 @contextlib.contextmanager
-def in_users_words(hint: Callable[[], str] = str) -> Iterator[None]:
+def in_users_words(hint: Callable[[], str] = str, has_vectors: bool = False) -> Iterator[None]:
     """Compile errors at the user's line, without the frames of what found them.
 
-    `hint` gives what an error about the range of a number says at its end.
+    `hint` gives what an error about the range of a number says at its end; `has_vectors` is whether the function takes
+    whole vectors.
     """
     try:
         yield
     except CompileError as error:
-        raise explained(error, hint) from None
+        raise explained(error, hint, has_vectors) from None

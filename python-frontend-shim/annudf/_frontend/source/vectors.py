@@ -225,6 +225,17 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if isinstance(node.op, ast.MatMult):
+            self._refuse(node, f"a metric has no @; write np.dot({ast.unparse(node.left)}, {ast.unparse(node.right)})")
+        return self.generic_visit(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        self._refuse(node, f"a metric cannot use generators; write np.sum(...) of whole vectors, or {LOOP}")
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self._refuse(node, f"a metric cannot use lists; write np.sum(...) of whole vectors, or {LOOP}")
+
     def visit_Slice(self, node: ast.Slice) -> ast.AST:
         self._refuse(node, f"a metric cannot slice a vector; write {LOOP}, and if for the coordinates to leave out")
 
