@@ -31,6 +31,19 @@ static bool rowOnlyIndexesIn(Operation *root) {
               .wasInterrupted();
 }
 
+static bool readsListIn(Operation *root) {
+  return root
+      ->walk([](IndexOp index) {
+        return index.getKind() == ScanIndex::List ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool annudf::readsList(UdfOpInterface udf) {
+  const CallGraph graph(udf->getParentOfType<ModuleOp>());
+  return readsListIn(udf) || llvm::any_of(graph.reachableFrom(udf), readsListIn);
+}
+
 bool annudf::rowOnlyIndexes(UdfOpInterface udf) {
   const CallGraph graph(udf->getParentOfType<ModuleOp>());
   return rowOnlyIndexesIn(udf) && llvm::all_of(graph.reachableFrom(udf), rowOnlyIndexesIn);

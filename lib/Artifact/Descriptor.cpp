@@ -361,7 +361,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     return encodeFilter(metric);
   Encoder encoder;
   encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
-               metric.form.has_value() + metric.rowOnlyIndexes);
+               metric.form.has_value() + metric.rowOnlyIndexes + metric.readsList);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -402,6 +402,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.item(toCbor(formToFields(*metric.form)));
   }
   encodeFlag(encoder, metric.rowOnlyIndexes, "row_only_indexes");
+  encodeFlag(encoder, metric.readsList, "reads_list");
   return encoder.take();
 }
 

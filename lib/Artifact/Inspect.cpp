@@ -74,6 +74,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
        }));
   if (m.rowOnlyIndexes)
     line("row", "only indexes captures");
+  if (m.readsList)
+    line("list", "read by the hooks");
   if (m.seesQuery)
     line("sees", "the query");
   line("source",

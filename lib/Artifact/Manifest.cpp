@@ -289,6 +289,8 @@ Map manifestToFields(const Artifact &artifact) {
     fields["form"] = formToFields(*m.form);
   if (m.rowOnlyIndexes)
     fields["row_only_indexes"] = true;
+  if (m.readsList)
+    fields["reads_list"] = true;
   if (m.seesQuery)
     fields["sees_query"] = true;
   if (m.verified)
@@ -335,7 +337,7 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
     return;
   }
   fields.allow({"order", "coarse", "coarse_order", "accumulator", "compute_type", "numerics",
-                "elements", "hooks", "fields", "missing_values", "packed", "form"},
+                "elements", "hooks", "fields", "missing_values", "packed", "form", "reads_list"},
                kOfBoth);
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
@@ -354,6 +356,7 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
       fields.fail("fields", "is empty; an accumulator of one word has no such field");
   }
   m.missingValues = fields.flag("missing_values", "a metric that takes none");
+  m.readsList = fields.flag("reads_list", "a metric that does not read the number of a list");
   if (fields.has("packed"))
     m.packed = packedFromFields(fields.map("packed"));
   if (fields.has("form"))

@@ -68,6 +68,7 @@ private:
     field("packed", packedText(a.packed), packedText(b.packed));
     field("form", formText(a.form), formText(b.form));
     field("row_only_indexes", word(a.rowOnlyIndexes), word(b.rowOnlyIndexes));
+    field("reads_list", word(a.readsList), word(b.readsList));
     field("sees_query", word(a.seesQuery), word(b.seesQuery));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));

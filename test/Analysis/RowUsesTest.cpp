@@ -83,6 +83,31 @@ TEST_F(RowUses, OnlyIndex) {
   }
 }
 
+// Directly, in a function that is called, and in one that is not.
+TEST_F(RowUses, ReadsList) {
+  const char *const function = "func.func private @where() -> index {\n"
+                               "%list = annudf.index list\nfunc.return %list : index\n}\n";
+  const auto metric = [](const std::string &term) {
+    return "annudf.metric @m order(min) coarse(l2) elements(f32) {\n"
+           "annudf.init {\n%zero = arith.constant 0.0 : f32\nannudf.yield %zero : f32\n}\n"
+           "annudf.update (%acc: f32, %x: f32, %y: f32) {\n" +
+           term + "annudf.yield %acc : f32\n}\n}\n";
+  };
+  const std::pair<std::string, bool> cases[] = {
+      {metric(""), false},
+      {metric("%row = annudf.index row\n"), false},
+      {metric("%list = annudf.index list\n"), true},
+      {function + metric("%list = func.call @where() : () -> index\n"), true},
+      {function + metric(""), false}};
+  for (const auto &[text, reads] : cases) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    const ir::UdfOpInterface udf = *module->getOps<ir::UdfOpInterface>().begin();
+    EXPECT_EQ(readsList(udf), reads) << text;
+    EXPECT_EQ(ProvedFacts::of(udf, {}).readsList, reads) << text;
+  }
+}
+
 TEST_F(RowUses, AreToldWhereThereIsSomethingToIndex) {
   for (const char *captures :
        {"", "%age = annudf.capture \"age\" : !annudf.capture<dim x f32>\n"}) {

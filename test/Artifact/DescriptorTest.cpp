@@ -272,6 +272,7 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32}; },
       [](auto &m) { m.missingValues = true; },
       [](auto &m) { m.rowOnlyIndexes = true; },
+      [](auto &m) { m.readsList = true; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_I8, 9}}}; },

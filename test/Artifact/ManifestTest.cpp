@@ -251,6 +251,18 @@ TEST(Manifest, RowsThatOnlyIndex) {
   }
 }
 
+TEST(Manifest, HooksThatReadTheList) {
+  Artifact artifact = test::smallArtifact();
+  EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("reads_list"));
+  EXPECT_FALSE(contains(manifestToText(artifact, "m"), "\n  list "));
+  artifact.manifest.readsList = true;
+  EXPECT_EQ(parseArtifact(serializeArtifact(artifact), "m").manifest, artifact.manifest);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "\n  list          read by the hooks\n"));
+  EXPECT_EQ(errorWith([](json &m) { m["reads_list"] = false; }),
+            "m: manifest field 'reads_list' must be true; a metric that does not read the number "
+            "of a list has no such field");
+}
+
 TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([](json &m) { m["order"] = "best"; }),
             "m: manifest field 'order' is 'best', it must be one of min, max");

@@ -145,6 +145,22 @@ TEST_F(CApiCudaSource, ArtifactSaysWhatItIs) {
     EXPECT_TRUE(contains(manifest, field)) << field << manifest;
 }
 
+TEST_F(CApiCudaSource, SourcesThatMayReadTheList) {
+  const std::pair<const char *, bool> cases[] = {
+      {"return acc + ctx.dims;", false},
+      {"int lists = 1, my_list = 2, list2 = 3; return acc + lists + my_list + list2;", false},
+      {"return acc + ctx.list;", true},
+      {"const auto &[a, b, c, d, e] = ctx; return acc + e;", true}};
+  for (const auto &[body, reads] : cases) {
+    Outcome result;
+    compile(std::string("float update(float acc, float x, float y, const annudf_context &ctx) {") +
+                body + "}",
+            result);
+    ASSERT_EQ(result.text, "ok") << body;
+    EXPECT_EQ(contains(manifestOf(result), "\"reads_list\": true"), reads) << body;
+  }
+}
+
 TEST_F(CApiCudaSource, EveryArchitecture) {
   OwnedArtifact artifact;
   ASSERT_EQ(outcome(annudf_compile_cuda_source(kUpdate, strlen(kUpdate), "user.cu", nullptr,

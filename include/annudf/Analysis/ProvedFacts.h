@@ -21,11 +21,12 @@ namespace annudf {
 struct ProvedFacts {
   std::optional<QuadraticForm> form;
   bool rowOnlyIndexes = false; ///< Only where it has captures with an entry a row.
+  bool readsList = false;      ///< Of a metric.
 
   /// What the target wants told.
   static ProvedFacts of(ir::UdfOpInterface udf, const CodeTarget &target);
   void addTo(MetricDescriptor &metric) const {
-    metric.form = form, metric.rowOnlyIndexes = rowOnlyIndexes;
+    metric.form = form, metric.rowOnlyIndexes = rowOnlyIndexes, metric.readsList = readsList;
   }
 };
 

@@ -1,4 +1,4 @@
-//===- RowUses.h - What a metric does with the number of a row -*- C++ -*-===//
+//===- RowUses.h - What a metric does with numbers of rows -----*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,6 +17,9 @@ namespace annudf {
 /// get other numbers, and the captures' entries move with them, results stay the same. The module
 /// must have been verified.
 bool rowOnlyIndexes(ir::UdfOpInterface udf);
+
+/// Whether a hook, or a function that it may call, reads the number of a row's list.
+bool readsList(ir::UdfOpInterface udf);
 
 } // namespace annudf
 

@@ -85,6 +85,9 @@ struct MetricDescriptor {
   /// Whether the number of a row is proved to be nothing but the index of captures with an entry a
   /// row; false without such captures.
   bool rowOnlyIndexes = false;
+  /// Whether hooks of a metric read the number of a row's list, so that rows of several lists
+  /// cannot be scanned as one.
+  bool readsList = false;
   /// Whether a filter reads the number of the query or has captures with an entry a query, so that
   /// queries find different rows; false for a metric, which always sees its query.
   bool seesQuery = false;
