@@ -170,8 +170,10 @@ void DeviceBackend::run(const RowStore &index, const MetricView &metric,
   lease->finish();
   if (clock)
     clock->report(total, report);
+  if (clock && ready.gatherMs > 0)
+    addStage(report.stages, "select", ready.gatherMs);
   runtime::report(params.progress, "search", 1);
-  report.searchMs = msSince(start);
+  report.searchMs = msSince(start) + ready.gatherMs;
 }
 
 void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
@@ -246,6 +248,8 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
   lease->finish();
   if (clock)
     clock->report(total, report);
+  if (clock && ready.gatherMs > 0)
+    addStage(report.stages, "select", ready.gatherMs);
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "annudf/runtime/support/Parallel.h"
 #include "cuda/build/CandidateStore.h"
 #include "cuda/build/IndexBuilder.h"
+#include "cuda/build/PassingRows.h"
 #include "cuda/driver/CallerMemory.h"
 #include "cuda/resident/DeviceCaptures.h"
 #include "cuda/resident/DeviceCopies.h"
@@ -144,12 +145,13 @@ public:
 private:
   /// What a search holds on to until it is done.
   struct Ready {
-    std::shared_ptr<DeviceIndex> index;
+    std::shared_ptr<DeviceIndex> index; ///< Or the rows of it that pass the filter.
     std::shared_ptr<const DeviceCaptures> captures;
     std::shared_ptr<const Buffer> filter;
     std::shared_ptr<const Buffer> given; ///< The lists that the caller names; null: none.
     Pipeline pipeline;
     FamilyKernels kernels;
+    double gatherMs = 0; ///< What gathering rows took.
   };
   /// What is to be found, of how many queries at most at once, and where it goes.
   struct Wanted {
@@ -177,6 +179,8 @@ private:
                                       SearchStats *stats = nullptr);
   /// Where its ids are, on the device.
   std::shared_ptr<const SlotsThere> slotsOf(const RowStore &index);
+  /// The rows of an index that passed its last filter.
+  std::shared_ptr<PassingRows> passingOf(const RowStore &index);
   /// The k best of each query's candidates.
   void rank(const CandidateCall &call, const MetricView &metric, const BoundCaptures &captures,
             const MatrixView &queries, const RowsPlace &queriesAt, int64_t k,

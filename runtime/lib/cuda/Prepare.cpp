@@ -9,6 +9,7 @@
 #include "DeviceBackend.h"
 
 #include "annudf/runtime/engine/ProbedRows.h"
+#include "cuda/plan/Gathering.h"
 
 #include <algorithm>
 #include <limits>
@@ -20,18 +21,43 @@ namespace annudf::runtime::cuda {
 /// Batches, rows in half precision and links of one search.
 class DeviceBackend::DeviceResources final : public Resources {
 public:
-  DeviceResources(DeviceBackend &backend, const RowStore &index, const DeviceIndex &copy,
+  DeviceResources(DeviceBackend &backend, const RowStore &index, std::shared_ptr<DeviceIndex> copy,
                   const MetricView &metric, const BoundCaptures &captures,
                   const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
-                  const DevicePredicate *predicate, SearchStats &stats)
-      : backend(backend), index(index), copy(copy), metric(metric), captures(captures),
-        queries(queries), wanted(wanted), params(params), predicate(predicate), stats(stats),
-        elements(index.element(), queries.element), machine(backend.machine()),
-        total(static_cast<uint64_t>(queries.rows)) {}
+                  const DevicePredicate *predicate, bool rowsAreSlots, SearchStats &stats)
+      : backend(backend), index(index), copy(std::move(copy)), metric(metric), captures(captures),
+        queries(queries), wanted(wanted), params(params), predicate(predicate),
+        rowsAreSlots(rowsAreSlots), stats(stats), elements(index.element(), queries.element),
+        machine(backend.machine()), total(static_cast<uint64_t>(queries.rows)) {}
 
+  /// Whether from here on it is the rows that pass the filter that are searched, in one list.
+  /// \param words  the filter's, on the device; null: there is none.
+  bool gather(const Buffer *words) {
+    if (!words || !mayGather())
+      return false;
+    const RowFilter &filter = *params.filter;
+    const Workload work = workload();
+    const auto kept = backend.passingOf(index);
+    const auto one = worthGathering(kernelFamilies(), work, machine, kept->has(filter));
+    if (!one)
+      return false;
+    try {
+      const ListOfRows made = kept->of(filter, [&] {
+        return gatherPassing(backend.context_, *backend.builder_.kernels(), *backend.candidates_,
+                             *copy, words->device(), one->rows);
+      });
+      copy = made.list;
+      gathered = gatheredWork(work, made.rows);
+      return true;
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::Environment)
+        throw;
+      return false; // Where memory is short the lists are scanned.
+    }
+  }
   ExecutionPlan plan() {
-    return makePlan(isInGroups() ? kernelFamilies() : candidateFamilies(), workload(), machine,
-                    *this);
+    return makePlan(isInGroups() ? kernelFamilies() : candidateFamilies(),
+                    gathered ? *gathered : workload(), machine, *this);
   }
   /// Those of a plan, linked if they are not there.
   FamilyKernels kernelsOf(const ExecutionPlan &plan) {
@@ -41,9 +67,19 @@ public:
   }
   /// What the family "matrix" takes, once it was admitted.
   std::shared_ptr<const BoundRows> bound;
+  /// What is searched.
+  std::shared_ptr<DeviceIndex> copy;
 
 private:
-  bool isInGroups() const { return copy.args().layout == ANNUDF_ROWS_IN_GROUPS; }
+  bool isInGroups() const { return copy->args().layout == ANNUDF_ROWS_IN_GROUPS; }
+  /// Rows of several lists are one list to hooks that do not ask which it is. Columns in the order
+  /// of the lists would have to be gathered, too.
+  bool mayGather() const {
+    return isInGroups() && !predicate && !wanted.every() && !wanted.radius &&
+           !std::holds_alternative<Given>(params.candidates) &&
+           probesOf(index, params.candidates) == index.nLists() && !rowsAreSlots &&
+           (index.nLists() == 1 || !metric.artifact.manifest.readsList);
+  }
   Workload workload() const {
     const Manifest &manifest = metric.artifact.manifest;
     const int sm = backend.context_->sm();
@@ -56,7 +92,7 @@ private:
     work.passByQuery = predicate != nullptr;
     work.withinRadius = wanted.radius.has_value();
     // With less than one query a row of the largest lists, each pair reads its list for itself.
-    if (double(total) * double(copy.mostGroups(work.probes)) * kGroupRows >= double(index.size()))
+    if (double(total) * double(copy->mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
                                          manifest.coarseOrder);
     work.packedDims = packedDimsOf(manifest, elements);
@@ -64,6 +100,7 @@ private:
     work.noBounds = whyNoBounds(work, manifest);
     return work;
   }
+  bool isFiltered() const { return params.filter && !predicate && !gathered; }
   Workload ofAll(Workload work) const {
     work.queries = queries.rows;
     return work;
@@ -76,8 +113,8 @@ private:
       Workload batch = work;
       for (;;) {
         const uint64_t fit =
-            batchQueries(shapeOf(copy, batch, family, params.filter && !predicate, predicate),
-                         total, most ? std::min(limit, most) : limit, wanted.mostAtOnce);
+            batchQueries(shapeOf(*copy, batch, family, isFiltered(), predicate), total,
+                         most ? std::min(limit, most) : limit, wanted.mostAtOnce);
         if (fit >= static_cast<uint64_t>(batch.queries))
           return static_cast<uint64_t>(batch.queries);
         batch.queries = static_cast<int64_t>(fit);
@@ -97,7 +134,7 @@ private:
     const bool atOnce =
         params.waitForLinks || !params.family.empty() || ofAll(work).queriesPerRow() >= kWorth;
     Refusal why;
-    bound = backend.bounds_.get(index, copy, metric, captures, work.ownNodes != 0, atOnce, why);
+    bound = backend.bounds_.get(index, *copy, metric, captures, work.ownNodes != 0, atOnce, why);
     if (bound)
       return {};
     return {Admission::Verdict::Refused, std::move(why)};
@@ -114,23 +151,24 @@ private:
       all.noBounds = Reason::NotHalved;
     return backend.scans_.insteadOf(
         family, metric, elements, all, machine,
-        double(total) * double(copy.mostGroups(work.probes)) * kGroupRows, stats);
+        double(total) * double(copy->mostGroups(work.probes)) * kGroupRows, stats);
   }
 
   DeviceBackend &backend;
   const RowStore &index;
-  const DeviceIndex &copy;
   const MetricView &metric;
   const BoundCaptures &captures;
   const MatrixView &queries;
   const Wanted &wanted;
   const SearchParams &params;
   const DevicePredicate *const predicate; ///< Null: none.
+  const bool rowsAreSlots;                ///< As of annudf_scan_args.
   SearchStats &stats;
   const ScanElements elements;
   const Machine machine;
   const uint64_t total;
   std::optional<FamilyKernels> loaded; ///< The admitted family's.
+  std::optional<Workload> gathered;    ///< The search of the rows that pass alone.
 };
 
 namespace {
@@ -149,6 +187,14 @@ void checkFits(const DeviceIndex &index, const Context &context) {
 }
 
 } // namespace
+
+std::shared_ptr<PassingRows> DeviceBackend::passingOf(const RowStore &index) {
+  bool made = false;
+  const int64_t bytes = int64_t(index.words()) * 4 + int64_t(sizeof(int64_t));
+  return index.attachments().get<PassingRows>(
+      DeviceCopies::passingKeyOf(context_->device()),
+      [&] { return std::make_shared<PassingRows>(int64_t(kUsualWorkspace) / bytes); }, made);
+}
 
 std::shared_ptr<const Buffer> DeviceBackend::uploadLists(const Candidates &candidates,
                                                          int64_t queries) const {
@@ -181,12 +227,17 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
   auto filter = predicate ? nullptr : filters_.get(params.filter.get());
   auto given = uploadLists(params.candidates, queries.rows);
   checkFits(*copy, *context_);
-  DeviceResources found(*this, index, *copy, metric, captures, queries, wanted, params,
-                        predicate.get(), stats);
+  DeviceResources found(*this, index, copy, metric, captures, queries, wanted, params,
+                        predicate.get(), ofStore.bySlot(), stats);
+  const auto start = std::chrono::steady_clock::now();
+  const bool isGathered = found.gather(filter.get());
+  const double gatherMs = isGathered ? msSince(start) : 0;
+  if (isGathered)
+    copy = found.copy, filter = nullptr;
   const ExecutionPlan plan = found.plan();
   FamilyKernels kernels = found.kernelsOf(plan);
   const bool isBound = familyOf(plan).tiling(plan.work).bounds;
-  const uint32_t probes = probesOf(index, params.candidates);
+  const uint32_t probes = isGathered ? 1 : probesOf(index, params.candidates);
   std::optional<uint64_t> lists;
   if (given) // Queries have numbers from firstQuery on, the table begins with the first.
     lists = given->device() - static_cast<uint64_t>(params.firstQuery) * probes * sizeof(uint32_t);
@@ -203,6 +254,7 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
   ready.pipeline.rowsAreSlots = ofStore.bySlot();
   ready.pipeline.predicate = std::move(predicate);
   ready.pipeline.radius = wanted.radius;
+  ready.gatherMs = gatherMs;
   return ready;
 }
 

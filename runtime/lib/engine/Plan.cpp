@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -23,10 +24,11 @@ template <class Enum> bool allows(const EnumSet<Enum> &allowed, Enum value) {
 
 /// A filter's share, for people.
 std::string passText(const Workload &work) {
-  if (work.pass >= 1)
+  if (work.passingShare() >= 1)
     return "";
-  char text[48];
-  std::snprintf(text, sizeof text, ", %.3g %% of rows pass", work.pass * 100);
+  char text[64];
+  std::snprintf(text, sizeof text, ", %.3g %% of rows pass%s", work.passingShare() * 100,
+                work.gathered ? " and are gathered" : "");
   return text;
 }
 
@@ -191,6 +193,18 @@ ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Work
                        const Machine &machine) {
   Resources all;
   return makePlan(families, work, machine, all);
+}
+
+double leastCost(std::span<const KernelFamily *const> families, const Workload &work,
+                 const Machine &machine) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const KernelFamily *family : families) {
+    const bool isAsked = work.family.empty() ? family->isFor(work) && family->isForMachine(machine)
+                                             : work.family == family->name();
+    if (isAsked && !whyNot(*family, work, machine))
+      least = std::min(least, family->cost(work, machine));
+  }
+  return least;
 }
 
 Workload ExecutionPlan::workOf(int64_t queries) const {

@@ -92,7 +92,7 @@ void addCost(SearchStats &to, const SearchStats &cost) {
 void tell(const ExecutionPlan &plan, const SearchParams &params, SearchStats &stats) {
   if (params.tellWhy)
     stats.family = plan.family->name(), stats.why = textOf(plan);
-  stats.passingShare = plan.work.pass;
+  stats.passingShare = plan.work.passingShare();
 }
 
 Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t queries, int k,

@@ -83,6 +83,23 @@ extern "C" __global__ void __launch_bounds__(256)
     atomicMax(extent, most);
 }
 
+/// The same of the rows that pass a filter.
+/// \param counts  groups + 1, the last of which is 0 then.
+extern "C" __global__ void __launch_bounds__(256)
+    annudf_passing_mark(const int64_t *ids, uint32_t groups, const uint32_t *filter, uint32_t *stay,
+                        uint32_t *counts) {
+  const uint32_t lane = threadIdx.x & 31;
+  if (threadOfGrid() == 0)
+    counts[groups] = 0;
+  for (uint64_t g = threadOfGrid() / 32; g < groups; g += threadsOfGrid() / 32) {
+    const int64_t id = ids[g * 32 + lane];
+    const bool stays = id >= 0 && (__ldg(filter + id / 32) >> (id % 32) & 1);
+    const uint32_t mask = __ballot_sync(0xFFFFFFFFu, stays);
+    if (lane == 0)
+      stay[g] = mask, counts[g] = __popc(mask);
+  }
+}
+
 /// \param before  groups + 1: rows that stay of the groups before each.
 extern "C" __global__ void annudf_remove_sizes(const uint32_t *before, const uint32_t *listGroup,
                                                uint32_t lists, uint32_t *sizes) {

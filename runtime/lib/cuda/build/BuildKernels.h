@@ -26,8 +26,8 @@ struct BuildKernels {
   explicit BuildKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
-      means, pack, places, place, append, ungroup, flag, mark, sizes, move, present, listScales,
-      listMeans, candidates, fewCandidates, gather;
+      means, pack, places, place, append, ungroup, flag, mark, markPassing, sizes, move, present,
+      listScales, listMeans, candidates, fewCandidates, gather;
 };
 
 inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }

@@ -119,20 +119,6 @@ public:
   }
 };
 
-/// Places in one allocation, each at a multiple of 256 bytes.
-class Places {
-public:
-  uint64_t add(uint64_t bytes) {
-    const uint64_t place = used_;
-    used_ += (bytes + 255) / 256 * 256;
-    return place;
-  }
-  uint64_t used() const { return used_; }
-
-private:
-  uint64_t used_ = 0;
-};
-
 [[noreturn]] void refuse(const CandidateCall &call, int64_t query, int64_t column, int64_t id) {
   if (call.of.index)
     refuseUnknownId(query, column, id);

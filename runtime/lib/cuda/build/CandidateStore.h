@@ -19,6 +19,20 @@
 
 namespace annudf::runtime::cuda {
 
+/// Places in one allocation, each at a multiple of 256 bytes.
+class Places {
+public:
+  uint64_t add(uint64_t bytes) {
+    const uint64_t place = used_;
+    used_ += (bytes + 255) / 256 * 256;
+    return place;
+  }
+  uint64_t used() const { return used_; }
+
+private:
+  uint64_t used_ = 0;
+};
+
 /// Memory of stores, of which the last is kept for the next call: to allocate and to free it takes
 /// longer than a search. Thread-safe.
 class CandidateMemory : public std::enable_shared_from_this<CandidateMemory> {

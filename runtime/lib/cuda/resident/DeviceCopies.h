@@ -50,11 +50,12 @@ public:
   }
 
   /// Keys of a copy, of its rows in half precision (HalfRows.h), without and with their squares,
-  /// and of where its ids are.
+  /// of where its ids are, and of the rows that pass a filter.
   static std::string keyOf(int device) { return "cuda " + std::to_string(device); }
   static std::string halfKeyOf(int device) { return keyOf(device) + " half"; }
   static std::string squaresKeyOf(int device) { return keyOf(device) + " squares"; }
   static std::string slotsKeyOf(int device) { return keyOf(device) + " slots"; }
+  static std::string passingKeyOf(int device) { return keyOf(device) + " passing"; }
 
 private:
   void remember(std::weak_ptr<IndexAttachments> attachments) {
@@ -73,8 +74,8 @@ private:
     }
     for (const auto &holder : holders)
       if (const auto attachments = holder.lock())
-        for (const std::string &key :
-             {squaresKeyOf(device), halfKeyOf(device), slotsKeyOf(device), keyOf(device)})
+        for (const std::string &key : {squaresKeyOf(device), halfKeyOf(device), slotsKeyOf(device),
+                                       passingKeyOf(device), keyOf(device)})
           attachments->drop(key);
   }
 

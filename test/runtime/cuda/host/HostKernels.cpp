@@ -50,7 +50,8 @@ const HostKernel *hostKernel(const std::string &name) {
       ANNUDF_KERNEL(annudf_regroup),          ANNUDF_KERNEL(annudf_build_present),
       ANNUDF_KERNEL(annudf_list_scales),      ANNUDF_KERNEL(annudf_list_means),
       ANNUDF_KERNEL(annudf_build_candidates), ANNUDF_KERNEL(annudf_build_few_candidates),
-      ANNUDF_KERNEL(annudf_build_gather),     ANNUDF_KERNEL(annudf_merge)};
+      ANNUDF_KERNEL(annudf_build_gather),     ANNUDF_KERNEL(annudf_passing_mark),
+      ANNUDF_KERNEL(annudf_merge)};
 #undef ANNUDF_KERNEL
   const auto found = kernels.find(name);
   return found == kernels.end() ? nullptr : &found->second;

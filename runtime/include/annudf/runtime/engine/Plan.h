@@ -24,6 +24,7 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -91,6 +92,11 @@ struct Workload {
   /// The share of rows that the search's filter lets pass (RowFilter::passingShare); 1 without
   /// one.
   double pass = 1;
+  /// The same, where rows that pass are scanned alone: rows, lists and probes are then those of one
+  /// list that has them, and `pass` is 1.
+  std::optional<double> gathered = {};
+  /// As RowFilter::passingShare says, wherever the rows are.
+  double passingShare() const { return gathered.value_or(pass); }
   bool passByQuery = false;   ///< Whether other rows pass for other queries.
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   bool withinRadius = false; ///< The rows within a radius are wanted; k is a guess at their number.
@@ -243,6 +249,9 @@ ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Work
 /// The same of a search that is not run, as if all that families take were there.
 ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &,
                        const Machine &);
+
+/// The cost of the family that such a plan takes; infinity where none can run the search.
+double leastCost(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
 
 /// For tests: how many plans the calling thread has made, and how many texts of plans and reasons.
 struct PlannerCounts {

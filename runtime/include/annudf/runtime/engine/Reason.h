@@ -44,6 +44,7 @@ enum class Reason : uint8_t {
   RatioByQuery,
   ManyNodes, ///< The most nodes.
   NotHalved,
+  Gathered,
   NotAskedBefore,
   NotBound, ///< With words of what bound the form.
   FormIsNoDistance,
