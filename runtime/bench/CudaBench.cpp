@@ -36,6 +36,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudaGoal.h"
 #include "CudaLinks.h"
 #include "Mixture.h"
 #include "Tenants.h"
@@ -111,6 +112,7 @@ struct Options {
   bool tenantColumn = false;   ///< Whether tenants of rows are a column, and not an array by id.
   std::vector<std::string> families = {""};
   int64_t queries = 0, maxK = 0; ///< The most of one search.
+  int64_t maxProbes = 0;         ///< As of SearchGoal, for searches with a filter.
   bool host = false, hostBuild = false, links = false, stages = false, contract = false;
   double skew = 0;      ///< Share of the rows in one cluster, and so in one list.
   std::string byHand;   ///< A cubin of ByHand.cu, which takes the place of the linked kernels.
@@ -137,6 +139,8 @@ void Options::addOptions(CLI::App &app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--pass", pass, "Search with filters too, that let these shares of the rows pass")
       ->delimiter(',');
+  app.add_option("--max-probes", maxProbes, "Of searches with --pass: more lists where few pass")
+      ->check(CLI::PositiveNumber);
   app.add_option("--tenant", tenants, "Search also where a query has only these shares of the rows")
       ->delimiter(',')
       ->check(CLI::Range(1e-9, 1.0));
@@ -312,8 +316,12 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   }
   const MatrixView view{queriesAt(0), batch, load.dims, load.element};
   const auto start = Clock::now();
-  backend.searchDevice(index, metric, captures, view, static_cast<int>(k), params, foundIds,
-                       foundDistances, stream, &stats);
+  if (passing && load.maxProbes && probes < load.lists)
+    bench::searchToGoal(backend, index, metric, captures, view, static_cast<int>(k), params,
+                        load.maxProbes, foundIds, foundDistances, stream, stats);
+  else
+    backend.searchDevice(index, metric, captures, view, static_cast<int>(k), params, foundIds,
+                         foundDistances, stream, &stats);
   hostMs.push_back(msSince(start));
   ANNUDF_CUDA(cuStreamSynchronize, stream);
 }
@@ -440,16 +448,21 @@ void run(Options load) {
     searcher.tenants.addTo(index, load.tenants.at(0));
 
   SearchStats stats;
-  searcher.search(kTruthRows, 10, load.lists, stats);
-  const std::vector<int64_t> truth = searcher.ids(kTruthRows, 10);
+  const auto truthOf = [&] {
+    searcher.family = "";
+    searcher.search(kTruthRows, 10, load.lists, stats);
+    return searcher.ids(kTruthRows, 10);
+  };
+  const std::vector<int64_t> truth = truthOf();
   std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"links\":%d,"
               "\"disk_hits\":%d,\"upload_ms\":%.1f,\"processors\":%d}\n",
               name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs,
               searcher.processors());
   const auto timeAll = [&](double share) {
     searcher.filter(share);
-    static const std::vector<int64_t> none; // The truth is not known for a filter.
-    const std::vector<int64_t> &known = share < 1 || searcher.tenantShare < 1 ? none : truth;
+    std::vector<int64_t> known; // Not for tenants.
+    if (searcher.tenantShare >= 1)
+      known = share < 1 ? truthOf() : truth;
     for (int64_t probes : load.probes)
       for (int64_t k : load.ks)
         for (int64_t batch : load.batches)

@@ -25,7 +25,7 @@ public:
                   const MetricView &metric, const BoundCaptures &captures,
                   const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                   const DevicePredicate *predicate, bool rowsAreSlots, SearchStats &stats)
-      : backend(backend), index(index), copy(std::move(copy)), metric(metric), captures(captures),
+      : copy(std::move(copy)), backend(backend), index(index), metric(metric), captures(captures),
         queries(queries), wanted(wanted), params(params), predicate(predicate),
         rowsAreSlots(rowsAreSlots), stats(stats), elements(index.element(), queries.element),
         machine(backend.machine()), total(static_cast<uint64_t>(queries.rows)) {}

@@ -279,6 +279,27 @@ TEST_F(CudaSanitized, MoreResultsThanABlockHolds) {
               {.candidates = Lists{3}, .family = "pairs"});
 }
 
+/// Of gathered rows, whose last group is not full, and of none.
+TEST_F(CudaSanitized, GatheredRows) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 700, 12, 3),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 12, 4);
+  const Index index = build(base, 6);
+  for (const auto &filter :
+       {someRows(700), std::make_shared<const RowFilter>(std::vector<uint32_t>(22), 700)}) {
+    const auto search = [&](const char *gather) {
+      ::setenv("ANNUDF_GATHER", gather, 1);
+      const Answer found = answerOf(*backend, index, metricFor("tiles"), queries, 5,
+                                    {.filter = filter, .family = "tiles"});
+      ::unsetenv("ANNUDF_GATHER");
+      return found;
+    };
+    const Answer lists = search("0"), gathered = search("1");
+    EXPECT_NE(gathered.stats.why.find("gathered"), std::string::npos) << gathered.stats.why;
+    EXPECT_EQ(gathered.ids, lists.ids);
+    EXPECT_EQ(gathered.distances, lists.distances);
+  }
+}
+
 TEST_F(CudaSanitized, EveryDistance) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 500, 8, 9),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 10);
