@@ -21,7 +21,7 @@ namespace annudf {
 struct ProvedFacts {
   std::optional<QuadraticForm> form;
   bool rowOnlyIndexes = false; ///< Only where it has captures with an entry a row.
-  bool readsList = false;      ///< Of a metric.
+  bool readsList = false;      ///< Never of a filter.
 
   /// What the target wants told.
   static ProvedFacts of(ir::UdfOpInterface udf, const CodeTarget &target);

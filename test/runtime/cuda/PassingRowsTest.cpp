@@ -126,7 +126,7 @@ TEST(CudaPassing, RowsInTheOrderOfTheLists) {
   std::mt19937 random(3);
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
-    const uint32_t ids = round % 3 == 2 ? 200 : 5000; // Of several rows in some rounds.
+    const uint32_t ids = round % 3 == 2 ? 200 : 5000; // Several rows have one.
     std::vector<std::vector<Row>> all(1 + random() % 7);
     uint32_t first = 0;
     for (auto &list : all)

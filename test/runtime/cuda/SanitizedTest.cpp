@@ -279,7 +279,7 @@ TEST_F(CudaSanitized, MoreResultsThanABlockHolds) {
               {.candidates = Lists{3}, .family = "pairs"});
 }
 
-/// Of gathered rows, whose last group is not full, and of none.
+/// The last group is not full; or there is none.
 TEST_F(CudaSanitized, GatheredRows) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 700, 12, 3),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 12, 4);

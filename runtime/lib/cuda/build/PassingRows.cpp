@@ -21,7 +21,7 @@ constexpr uint64_t kPastEnd = ANNUDF_PAST_END * kGroupRows * 16;
 /// Where the list is in memory.
 struct ListPlaces {
   uint64_t rows, ids;
-  uint64_t bytes; ///< Of the rows, with what may be read past their end.
+  uint64_t bytes; ///< The rows take them, with what may be read past the end.
 
   ListPlaces(Places &places, uint64_t groups, uint32_t chunks)
       : bytes(groups * chunks * kGroupRows * 16 + kPastEnd) {
@@ -62,7 +62,7 @@ ListOfRows gatherPassing(const std::shared_ptr<const Context> &context, const Bu
   } else {
     at.bytes = uint64_t(made) * from.chunks * kGroupRows * 16 + kPastEnd;
   }
-  // Of the list its first group and the end, its size; of all lists the first group and the end.
+  // The list begins at group 0, ends, and has a size; so do all lists, without the size.
   const uint32_t ofLists[kNumbers] = {0, made, count, 0, groups};
   const uint64_t table = buffer->device() + numbers;
   ANNUDF_CUDA(cuMemcpyHtoDAsync, table, ofLists, sizeof ofLists, stream.get());
