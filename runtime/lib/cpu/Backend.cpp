@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
+#include "Gathering.h"
 #include "HostResources.h"
 #include "PredicateScan.h"
 #include "cpu/jit/Jit.h"
@@ -27,6 +28,7 @@
 
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/engine/Plan.h"
+#include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/engine/SearchRows.h"
 #include "annudf/runtime/support/Clock.h"
@@ -128,10 +130,14 @@ private:
   void scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const;
   template <class Results> class ListScan; // Runs the plan for one batch.
   /// The scan of all queries, for a class of results as BestRows is one.
+  /// \param gathered  the share of an index's rows that pass, where these are all that there are.
   template <class Results>
   void scan(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
             const MatrixView &queries, const SearchParams &params, Results results,
-            SearchStats *stats);
+            SearchStats *stats, std::optional<double> gathered = {});
+  /// Whether a search scans the rows alone that pass its filter.
+  bool gathers(const RowStore &index, const Manifest &manifest, int64_t queries, int k,
+               const SearchParams &params) const;
 
   const int threads_;
   ScanCache kernels_;
@@ -326,7 +332,7 @@ private:
 template <class Results>
 void CpuBackend::scan(const RowStore &index, const MetricView &metric, const BoundCaptures &given,
                       const MatrixView &queries, const SearchParams &params, Results results,
-                      SearchStats *stats) {
+                      SearchStats *stats, std::optional<double> gathered) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
   checkCaptures(metric, given, extentsOf(index, queries, params));
   const StoreCaptures ofStore(index, metric.artifact.manifest, given);
@@ -342,6 +348,10 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   work.withinRadius = Results::kIsRadius;
   work.rowsAreKept = mayKeepRows() != KeepRows::None;
+  if (gathered) {
+    work.pass = *gathered;
+    work = gatheredWork(work, index.size());
+  }
   std::optional<PredicateScan> predicate;
   if (params.predicate) {
     predicate.emplace(index, *params.predicate, params.filter.get(), kernels_);
@@ -404,6 +414,19 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   }
 }
 
+bool CpuBackend::gathers(const RowStore &index, const Manifest &manifest, int64_t queries, int k,
+                         const SearchParams &params) const {
+  const auto *ranked = std::get_if<Lists>(&params.candidates);
+  const bool areAll =
+      ranked ? ranked->probes == index.nLists() : std::holds_alternative<All>(params.candidates);
+  if (!params.filter || params.predicate || !areAll || index.holdsCandidates() ||
+      (index.nLists() != 1 && manifest.readsList)) // Rows of several lists become one list.
+    return false;
+  Workload work = workloadOf(manifest, index, queries, k, params);
+  work.rowsAreKept = mayKeepRows() != KeepRows::None;
+  return isWorthGathering(families(), work, machine());
+}
+
 void CpuBackend::search(const RowStore &index, const MetricView &metric,
                         const BoundCaptures &captures, const MatrixView &queries, int k,
                         const SearchParams &params, int64_t *ids, float *distances,
@@ -417,8 +440,22 @@ void CpuBackend::search(const RowStore &index, const MetricView &metric,
                params, ids, distances, stats);
     return;
   }
-  scan(index, metric, captures, queries, params,
-       BestRows(k, metric.artifact.manifest.order, index.size(), ids, distances), stats);
+  const Manifest &manifest = metric.artifact.manifest;
+  const auto start = std::chrono::steady_clock::now();
+  if (!gathers(index, manifest, queries.rows, k, params)) {
+    scan(index, metric, captures, queries, params,
+         BestRows(k, manifest.order, index.size(), ids, distances), stats);
+    return;
+  }
+  const auto rows = gatherPassing(index, *params.filter, k);
+  const double gatherMs = msSince(start);
+  SearchParams all = params;
+  all.candidates = All{}, all.filter = nullptr;
+  scan(*rows, metric, captures, queries, all,
+       BestRows(k, manifest.order, rows->size(), ids, distances), stats,
+       params.filter->passingShare(index.size()));
+  if (stats)
+    stats->searchMs += gatherMs;
 }
 
 void CpuBackend::distances(const RowStore &index, const MetricView &metric,

@@ -195,6 +195,16 @@ ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Work
   return makePlan(families, work, machine, all);
 }
 
+Workload gatheredWork(const Workload &work, int64_t rows) {
+  Workload one = work;
+  one.gathered = work.passingShare();
+  one.rows = rows, one.lists = one.probes = 1, one.probedRows = double(rows);
+  one.pass = 1;
+  if (one.noBounds == Reason::None)
+    one.noBounds = Reason::Gathered;
+  return one;
+}
+
 double leastCost(std::span<const KernelFamily *const> families, const Workload &work,
                  const Machine &machine) {
   double least = std::numeric_limits<double>::infinity();

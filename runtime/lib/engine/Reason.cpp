@@ -45,7 +45,7 @@ constexpr Words kWords[] = {
                            "arrays without extent query are allowed"},
     {Reason::ManyNodes, "its coefficients take more than {0} steps for each query"},
     {Reason::NotHalved, "the rows have no copy in half precision yet"},
-    {Reason::Gathered, "gathered rows have no copy in half precision"},
+    {Reason::Gathered, "gathered rows are not converted for products"},
     {Reason::NotAskedBefore,
      "small searches use it from the second search by the same metric and captures on"},
     {Reason::NotBound, "{words}"},

@@ -93,6 +93,22 @@ std::unique_ptr<const RowStore> gatherCandidates(const RowStore &index,
   return gatherRows(kind, columns, queries, &index, threads, ListedRows(index), numbersOf);
 }
 
+std::unique_ptr<const RowStore> gatherPassing(const RowStore &index, const RowFilter &filter,
+                                              int64_t k) {
+  const std::vector<int64_t> firstSlots = firstSlotsOf(index);
+  std::vector<int64_t> slots;
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const List &list = index.list(l);
+    for (int64_t i = 0; i < list.size; ++i)
+      if (filter.passes(list.ids[size_t(i)]))
+        slots.push_back(firstSlots[l] + i);
+  }
+  const int64_t columns = std::max(k, std::ssize(slots));
+  return gatherRows({index.element(), index.dims(), index.largestId(), index.missingValues()},
+                    columns, 1, &index, 1, ListedRows(index),
+                    [&](int64_t) { return std::move(slots); });
+}
+
 void refineOwn(Backend &backend, const RowStore &index, const CandidateRows &candidates,
                const MetricView &metric, const BoundCaptures &captures, const MatrixView &queries,
                int64_t k, const SearchParams &params, int64_t *ids, float *distances,

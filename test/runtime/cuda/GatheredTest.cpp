@@ -11,82 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../FilterTesting.h"
-#include "../RefineOwnTesting.h"
+#include "../GatheredTesting.h"
 #include "AgainstPairs.h"
 #include "SharedBackend.h"
-
-#include <cstdlib>
 
 using namespace annudf;
 using namespace annudf::runtime;
 using namespace annudf::test;
 
 namespace {
-
-constexpr int64_t kRows = 3000;
-
-/// What the environment asks for while it lives.
-class Gather {
-public:
-  explicit Gather(bool is) { ::setenv("ANNUDF_GATHER", is ? "1" : "0", 1); }
-  ~Gather() { ::unsetenv("ANNUDF_GATHER"); }
-  Gather(const Gather &) = delete;
-  Gather &operator=(const Gather &) = delete;
-};
-
-bool isGathered(const Answer &answer) {
-  return answer.stats.why.find("% of rows pass and are gathered") != std::string::npos;
-}
-
-void expectSame(const Answer &lists, const Answer &gathered) {
-  EXPECT_FALSE(isGathered(lists)) << lists.stats.why;
-  EXPECT_TRUE(isGathered(gathered)) << gathered.stats.why;
-  ASSERT_EQ(gathered.ids, lists.ids);
-  ASSERT_EQ(0, std::memcmp(gathered.distances.data(), lists.distances.data(),
-                           lists.distances.size() * sizeof(float)));
-  EXPECT_EQ(gathered.stats.passingShare, lists.stats.passingShare);
-}
-
-/// No row, one, a few, half, and all but one.
-std::vector<std::shared_ptr<const RowFilter>> filtersOf(const OwnIndex &own) {
-  const int64_t bits = own.index.rowExtent();
-  std::mt19937 random(5);
-  return {filterOf(bits, [](int64_t) { return false; }),
-          filterOf(bits, [&](int64_t id) { return id == own.ids[1]; }),
-          filterOf(bits, [&](int64_t) { return random() % 100 == 0; }),
-          filterOf(bits, [&](int64_t) { return random() % 2; }),
-          filterOf(bits, [&](int64_t id) { return id != own.ids[0]; })};
-}
-
-void compare(const Metric &metric, annudf_element element, int32_t dims,
-             const std::vector<std::string> &families) {
-  const auto base = reference::randomVectors(element, kRows, dims, 7);
-  for (const OwnIndex &own : ownIndexes(onHost(), base)) {
-    if (own.index.rowExtent() > 10 * kRows)
-      continue; // No filter has so many bits.
-    for (const auto &filter : filtersOf(own))
-      for (const std::string &family : families)
-        for (const int64_t count : {1, 70}) {
-          SCOPED_TRACE(own.name + ", " + family + ", " + std::to_string(filter->count()) + " of " +
-                       std::to_string(own.index.size()));
-          const auto queries = reference::randomVectors(element, count, dims, 8);
-          for (const int k : {1, 10, 100}) {
-            const SearchParams params = {.filter = filter, .family = family};
-            const auto search = [&] {
-              return answerOf(*sharedBackend(), own.index, metric, queries, k, params);
-            };
-            const Answer lists = (Gather(false), search()), gathered = (Gather(true), search());
-            expectSame(lists, gathered);
-            if (testing::Test::HasFatalFailure())
-              return;
-            const auto passing =
-                std::ranges::count_if(own.ids, [&](int64_t id) { return filter->passes(id); });
-            EXPECT_EQ(gathered.stats.scored, count * passing);
-          }
-        }
-  }
-}
 
 bool isAtLeast(int sm) { return sharedBackend()->arch() >= sm; }
 
@@ -97,7 +30,8 @@ TEST(CudaGathered, EqualsTheSearchOfAllLists) {
     std::vector<std::string> families = {"", "pairs", "tiles"};
     if (std::string_view(name) == "l2" && isAtLeast(80))
       families.insert(families.end(), {"staged", "staged_granules"});
-    compare(unfusedMetric(testMetric(name)), ANNUDF_ELEMENT_F32, 33, families);
+    compareGathered(*sharedBackend(), unfusedMetric(testMetric(name)), ANNUDF_ELEMENT_F32, 33,
+                    families);
   }
 }
 
@@ -108,7 +42,7 @@ TEST(CudaGathered, EqualsItForEveryElement) {
     std::vector<std::string> families = {""};
     if (element != ANNUDF_ELEMENT_F16 && isAtLeast(80))
       families.insert(families.end(), {"packed", "packed_granules"});
-    compare(unfusedMetric(testMetric("l2")), element, 40, families);
+    compareGathered(*sharedBackend(), unfusedMetric(testMetric("l2")), element, 40, families);
   }
 }
 
@@ -117,17 +51,17 @@ TEST(CudaGathered, EqualsItForProvedFormsAndNaN) {
   REQUIRE_GPU("searches of gathered rows are");
   for (const TestMetric &proved : provedMetrics())
     if (proved.name == "proved_weighted_l2")
-      compare(unfusedMetric(proved), ANNUDF_ELEMENT_F32, 33, {""});
+      compareGathered(*sharedBackend(), unfusedMetric(proved), ANNUDF_ELEMENT_F32, 33, {""});
   const Metric cosine = unfusedMetric(testMetric("cosine"));
-  auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, 16, 7);
+  auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kGatheredRows, 16, 7);
   std::memset(base.encoded.data() + 64 * 20, 0, 64 * 5);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 16, 8);
   const Index index = build(base, 16);
-  const auto filter = filterOf(kRows, [](int64_t id) { return id < 100; });
+  const auto filter = filterOf(kGatheredRows, [](int64_t id) { return id < 100; });
   const auto search = [&] {
-    return answerOf(*sharedBackend(), index, cosine, queries, 99, {.filter = filter});
+    return answerFrom(*sharedBackend(), index, cosine, queries, 99, {.filter = filter});
   };
-  const Answer lists = (Gather(false), search()), gathered = (Gather(true), search());
+  const GatheredAnswer lists = (Gather(false), search()), gathered = (Gather(true), search());
   expectSame(lists, gathered);
   EXPECT_EQ(gathered.stats.nanDistances, 40 * 5);
   EXPECT_EQ(gathered.stats.nanDistances, lists.stats.nanDistances);
@@ -139,10 +73,10 @@ TEST(CudaGathered, EqualsItForProvedFormsAndNaN) {
 TEST(CudaGathered, FollowsFilterAndIndex) {
   REQUIRE_GPU("searches of gathered rows are");
   const Metric metric = unfusedMetric(testMetric("l2"));
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, 24, 7);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kGatheredRows, 24, 7);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 33, 24, 8);
   Index index = build(base, 16);
-  const int64_t bits = 2 * kRows;
+  const int64_t bits = 2 * kGatheredRows;
   const std::shared_ptr<const RowFilter> filters[] = {
       filterOf(bits, [](int64_t id) { return id % 7 == 0; }),
       filterOf(bits, [](int64_t id) { return id % 5 == 0; })};
@@ -150,7 +84,7 @@ TEST(CudaGathered, FollowsFilterAndIndex) {
     for (int i = 0; i < 4; ++i) {
       const SearchParams params = {.filter = filters[i / 2 % 2]};
       const auto search = [&] {
-        return answerOf(*sharedBackend(), index, metric, queries, 20, params);
+        return answerFrom(*sharedBackend(), index, metric, queries, 20, params);
       };
       expectSame((Gather(false), search()), (Gather(true), search()));
     }
@@ -168,19 +102,20 @@ TEST(CudaGathered, FollowsFilterAndIndex) {
 TEST(CudaGathered, OnlyWhereAllListsAreScannedByOneFilter) {
   REQUIRE_GPU("searches of gathered rows are");
   const Metric metric = unfusedMetric(testMetric("l2"));
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, 24, 7);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kGatheredRows, 24, 7);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 33, 24, 8);
   const Index index = build(base, 16);
-  const auto filter = filterOf(kRows, [](int64_t id) { return id % 100 == 0; });
+  const auto filter = filterOf(kGatheredRows, [](int64_t id) { return id % 100 == 0; });
   const Gather gather(true);
   const auto isFor = [&](const SearchParams &params) {
-    return isGathered(answerOf(*sharedBackend(), index, metric, queries, 5, params));
+    return isGathered(answerFrom(*sharedBackend(), index, metric, queries, 5, params));
   };
   EXPECT_TRUE(isFor({.candidates = Lists{16}, .filter = filter}));
   EXPECT_FALSE(isFor({.candidates = Lists{15}, .filter = filter}));
-  EXPECT_FALSE(isFor({.filter = filterOf(kRows, [](int64_t) { return true; })}));
-  const auto byQuery = predicateOf({bitmapOf(
-      queries.rows, kRows, [](int64_t query, int64_t row) { return row % 7 == query % 7; })});
+  EXPECT_FALSE(isFor({.filter = filterOf(kGatheredRows, [](int64_t) { return true; })}));
+  const auto byQuery =
+      predicateOf({bitmapOf(queries.rows, kGatheredRows,
+                            [](int64_t query, int64_t row) { return row % 7 == query % 7; })});
   EXPECT_FALSE(isFor({.filter = filter, .predicate = byQuery}));
 }
 
@@ -190,10 +125,11 @@ TEST(CudaGathered, ThereAndPrepared) {
   constexpr int kK = 10, kCount = 50;
   CudaBackend &backend = *sharedBackend();
   const Metric metric = unfusedMetric(testMetric("l2"));
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, 24, 7);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kGatheredRows, 24, 7);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, kCount, 24, 8);
   const BoundCaptures captures = bind(metric, 24);
-  const SearchParams params = {.filter = filterOf(kRows, [](int64_t id) { return id % 99 == 0; })};
+  const SearchParams params = {
+      .filter = filterOf(kGatheredRows, [](int64_t id) { return id % 99 == 0; })};
   const auto there = backend.allocate(queries.encoded.size(), nullptr),
              ids = backend.allocate(kCount * kK * sizeof(int64_t), nullptr),
              distances = backend.allocate(kCount * kK * sizeof(float), nullptr);
@@ -203,7 +139,7 @@ TEST(CudaGathered, ThereAndPrepared) {
                            ANNUDF_ELEMENT_F32};
   auto *const toIds = reinterpret_cast<int64_t *>(ids->address());
   auto *const toDistances = reinterpret_cast<float *>(distances->address());
-  Answer wanted;
+  GatheredAnswer wanted;
   const auto expectFound = [&] {
     const auto gotIds = backend.read(toIds, ids->size(), sizeof(int64_t), nullptr, "ids"),
                gotDistances = backend.read(toDistances, distances->size(), sizeof(float), nullptr,
@@ -217,7 +153,7 @@ TEST(CudaGathered, ThereAndPrepared) {
   std::unique_ptr<PreparedSearch> prepared;
   {
     const Index index = build(base, 16);
-    wanted = (Gather(false), answerOf(backend, index, metric, queries, kK, params));
+    wanted = (Gather(false), answerFrom(backend, index, metric, queries, kK, params));
     const Gather gather(true);
     SearchStats stats;
     backend.searchDevice(index, metric, captures, view, kK, params, toIds, toDistances, nullptr,

@@ -85,9 +85,9 @@ TEST(CudaGathering, OnlyWhereTheNamedFamilyCan) {
   Workload work = filtered(1000, 0.001, true);
   work.family = "tiles";
   EXPECT_TRUE(gathered(work));
-  work.family = "matrix"; // Which would need the rows in half precision.
+  work.family = "matrix";
   EXPECT_FALSE(gathered(work));
-  EXPECT_EQ(textOf(Reason::Gathered), "gathered rows have no copy in half precision");
+  EXPECT_EQ(textOf(Reason::Gathered), "gathered rows are not converted for products");
 }
 
 TEST(CudaGathering, AsTheEnvironmentSays) {

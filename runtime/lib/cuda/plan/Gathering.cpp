@@ -15,16 +15,6 @@
 
 namespace annudf::runtime::cuda {
 
-Workload gatheredWork(const Workload &work, int64_t rows) {
-  Workload one = work;
-  one.gathered = work.passingShare();
-  one.rows = rows, one.lists = one.probes = 1, one.probedRows = double(rows);
-  one.pass = 1;
-  if (one.noBounds == Reason::None)
-    one.noBounds = Reason::Gathered;
-  return one;
-}
-
 std::optional<Workload> worthGathering(std::span<const KernelFamily *const> families,
                                        const Workload &work, const Machine &machine, bool isMade) {
   const std::string_view asked = settingOf("ANNUDF_GATHER", {"0", "1"});

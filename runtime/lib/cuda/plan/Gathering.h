@@ -21,9 +21,6 @@
 
 namespace annudf::runtime::cuda {
 
-/// The search of a list of `rows` rows, which are those of the index that pass its filter.
-Workload gatheredWork(const Workload &work, int64_t rows);
-
 /// The search of the rows alone that pass, where it takes less time than that of their lists, as
 /// costs say, or where ANNUDF_GATHER=1 says so; nothing where it does not.
 /// \param work  of a search of all lists with a filter of all queries.

@@ -250,6 +250,9 @@ ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Work
 ExecutionPlan makePlan(std::span<const KernelFamily *const> families, const Workload &,
                        const Machine &);
 
+/// The search of a list of `rows` rows, which are those of the index that pass its filter.
+Workload gatheredWork(const Workload &work, int64_t rows);
+
 /// The cost of the family that such a plan takes; infinity where none can run the search.
 double leastCost(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
 

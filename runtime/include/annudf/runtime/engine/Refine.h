@@ -95,6 +95,11 @@ std::unique_ptr<const RowStore> gatherCandidates(const RowStore &index,
                                                  std::span<const uint32_t> slots, int64_t columns,
                                                  int threads = 0, const Progress &progress = {});
 
+/// The rows of an index that pass a filter, in one list in the order of its lists: a store of
+/// candidates of all queries, which a search for `k` rows takes, and which refers to the index.
+std::unique_ptr<const RowStore> gatherPassing(const RowStore &index, const RowFilter &filter,
+                                              int64_t k);
+
 /// Bytes of a query's rows in such a store, at most.
 int64_t bytesOfCandidates(const MatrixView &rows, int64_t columns);
 
