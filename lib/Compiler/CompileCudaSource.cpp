@@ -146,19 +146,8 @@ bool hasHook(const SourceForm &form, annudf_hook hook) {
   llvm_unreachable("a hook that the tables do not have");
 }
 
-/// Whether the source has that word.
-bool hasWord(StringRef source, StringRef word) {
-  const auto isPart = [&](size_t at) {
-    return at < source.size() && (isAlnum(source[at]) || source[at] == '_');
-  };
-  for (size_t at = source.find(word); at != StringRef::npos; at = source.find(word, at + 1))
-    if ((at == 0 || !isPart(at - 1)) && !isPart(at + word.size()))
-      return true;
-  return false;
-}
-
 Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
-                      const std::string &source, const std::string &origin) {
+                      const std::string &origin) {
   Manifest manifest;
   manifest.name = options.name;
   manifest.order = options.order;
@@ -174,8 +163,8 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
       manifest.hooks.push_back(hook);
   manifest.captures = options.captures;
   manifest.missingValues = options.missingValues;
-  // A member of annudf_context is read by its name, or by a structured binding.
-  manifest.readsList = hasWord(source, "list") || hasWord(source, "auto");
+  // Nobody looks into the source, so whatever takes annudf_context may read the list there.
+  manifest.readsList = !form.isPeer && form.symbol.empty();
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   manifest.sourceFile = printable(origin);
@@ -210,7 +199,7 @@ public:
     SmallVector<int> versions;
     if (std::optional<Fault> fault = selectArchs(options.archs, **nvrtc, versions))
       return fault;
-    artifact.manifest = makeManifest(options, form, source, origin);
+    artifact.manifest = makeManifest(options, form, origin);
     const std::string program = makeProgram(source, form, options, contractOf(artifact.manifest));
     // Read back, as what libNVVM makes is; and it tells what is wrong with the source once.
     Nvrtc::Result ptx;
