@@ -36,8 +36,9 @@ inline bool isWorthGathering(std::span<const KernelFamily *const> families, cons
   const double alone = leastCost(families, gatheredWork(work, std::llround(passing)), machine);
   if (asked == "1")
     return std::isfinite(alone);
-  // In rows times coordinates, which all threads compute: to look at an id, and to copy a row.
-  constexpr double kId = 12, kCopied = 12, kFound = 250;
+  // In rows times coordinates, which all threads compute: to look at an id, and to copy a row, each
+  // coordinate of which is in a cache line of its own; as measured.
+  constexpr double kId = 12, kCopied = 70, kFound = 250;
   const double gathering =
       machine.processors * (double(work.rows) * kId + passing * (kFound + kCopied * work.dims));
   return alone + gathering < leastCost(families, work, machine);

@@ -115,6 +115,33 @@ def index():
     return ivf_flat.build(params, vectors(400, 1), columns=columns_of(np.arange(400)))
 
 
+@annudf.metric
+def beside_the_list(x, y, acc, ctx):
+    return acc + abs(x - y) + ctx.list
+
+
+@pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
+@on_each_device
+def test_rows_that_pass_are_gathered_unless_hooks_see_where_they_were(index, device, monkeypatch):
+    ids = np.arange(1000, 1300)
+    ivf_flat.extend(index, vectors(300, 2), ids, columns=columns_of(ids))
+    ivf_flat.remove(index, np.arange(0, 1300, 9))
+    place = annudf.Resources(device=device)
+    for metric in (*METRICS, beside_the_list):
+        passing = np.arange(1300) % 7 == 0
+        params = ivf_flat.SearchParams(n_probes=index.n_lists, metric=metric)
+        results = {}
+        for gather in "01":
+            monkeypatch.setenv("ANNUDF_GATHER", gather)
+            distances, ids, stats = ivf_flat.search(
+                params, index, vectors(9, 99), 12, filter=passing, resources=place, return_stats=True
+            )
+            results[gather] = distances.view(np.uint32).tolist(), ids.tolist(), stats.passing_share
+            may = metric is not beside_the_list and (device == "cpu" or metric in (beside_the_id, beside_an_array))
+            assert ("are gathered" in stats.why) == (gather == "1" and may), (metric.name, stats.why)
+        assert results["0"] == results["1"], metric.name
+
+
 @pytest.mark.filterwarnings("ignore::annudf.CaptureWarning")
 @on_each_device
 def test_searches_are_those_with_arrays(index, tmp_path, device):
