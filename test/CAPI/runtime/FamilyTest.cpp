@@ -131,10 +131,10 @@ TEST_F(CApiFamily, TellsWhatShareOfRowsPasses) {
   ASSERT_EQ(searchBy(nullptr), "ok");
   EXPECT_EQ(stats.passing_share, 0.25);
   EXPECT_STREQ(stats.why, "matrix products need a proved metric and rows of f32 of at most 8192 "
-                          "dimensions, 25 % of rows pass and are gathered");
+                          "dimensions, 25 % of rows pass");
   ASSERT_EQ(searchBy("groups"), "ok");
   EXPECT_STREQ(stats.why, "matrix products need a proved metric and rows of f32 of at most 8192 "
-                          "dimensions, 25 % of rows pass and are gathered; chosen by name");
+                          "dimensions, 25 % of rows pass; chosen by name");
   // A caller of an older header has no such field.
   stats.size = offsetof(annudf_ivf_flat_search_stats, passing_share);
   stats.passing_share = 7;
