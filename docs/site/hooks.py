@@ -25,6 +25,7 @@ _GROUPS = (
     ("ARITHMETIC_BINARY", "Operators as functions", "as the operator"),
     ("EXTREMES", "Extremes", "the common type of the arguments"),
     ("CASTS", "Conversions", "the type that is named"),
+    ("OF_ARRAYS", "Of [whole vectors](whole-vector-metrics.md)", "one number"),
     ("OTHERS", "Others", "see their own documentation in Python and NumPy"),
 )
 
@@ -45,7 +46,14 @@ def functions_table() -> str:
     spellings: dict[str, list[str]] = {name: [] for name in functions.STUBS}
     for builtin, name in functions._BUILTINS.items():
         spellings[name].append(builtin.__name__)
-    for prefix, table in (("math", functions._MATH), ("np", functions._NUMPY)):
+    for builtin, name in functions._BUILTINS_OF_VECTORS.items():
+        spellings[name].append(builtin.__name__)
+    for prefix, table in (
+        ("math", functions._MATH),
+        ("np", functions._NUMPY),
+        ("np", functions.REDUCTIONS),
+        ("np.linalg", {"norm": "norm"}),
+    ):
         for attribute, name in table.items():
             spellings[name].append(f"{prefix}.{attribute}")
     lines = ["| group | functions | type of the result |", "|---|---|---|"]

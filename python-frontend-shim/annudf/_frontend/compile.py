@@ -275,7 +275,10 @@ def _in_words(error: Exception, text: str) -> str:
     if active.has_vectors and "tuple index out of range" in text:
         return "a vector has one axis; write x.shape[0]"
     if isinstance(error, KeyError) and error.args[0] is Elementwise:
-        return "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x)"
+        return (
+            "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x), or"
+            " take acc as third argument to see one coordinate at a time"
+        )
     if isinstance(error, KeyError):
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):

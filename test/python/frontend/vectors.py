@@ -209,6 +209,14 @@ def sum_of_axis(x, y):
     return np.sum(x - y, axis=0)  # HERE 12
 
 
+def largest_of_axis(x, y):
+    return (x - y).max(0)  # HERE 12
+
+
+def negated(x, y):
+    return not x  # HERE 12
+
+
 def norm_of_order(x, y):
     return np.linalg.norm(x - y, 1)  # HERE 12
 
@@ -296,12 +304,14 @@ def none_given(x, y, metric=None):  # HERE 0
 
 
 MESSAGES = {
-    "difference": "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x)",
+    "difference": "a whole vector cannot be returned or assigned on several paths; make a number of it, such as np.sum(x), or take acc as third argument to see one coordinate at a time",
     "a_vector": "a_vector returns a whole vector; return the distance, a number, on every path",
     "scaled_first": "a condition of whole vectors has no one answer; write np.any(...), np.all(...) or a loop",
     "product": "a metric has no @; write np.dot(x, y)",
     "generated": "a metric cannot use generators; write np.sum(...) of whole vectors, or for i in range(x.shape[0])",
     "largest": "max needs numbers, got a whole vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
+    "largest_of_axis": ".max() of a whole vector takes no options here",
+    "negated": "not needs numbers, got a whole vector; read one coordinate of it, x[i], in a loop: for i in range(x.shape[0])",
     "sum_of_axis": "sum takes one vector here, and no options",
     "norm_of_order": "norm takes one vector here, and no options",
     "sum_of_number": "sum needs a whole vector, got a number",

@@ -38,7 +38,9 @@ def takes_vectors(function: types.FunctionType, given: Collection[str] = ()) -> 
         return False
     vectors, others = parameters[:VECTORS], _others(parameters)
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return all(one.kind in plain and one.default is one.empty and one.name not in given for one in vectors) and all(
+    if any(one.kind not in plain for one in parameters if one in vectors or one.name == CONTEXT):
+        return False
+    return all(one.default is one.empty and one.name not in given for one in vectors) and all(
         one.name not in _ACCUMULATORS and (one.default is not one.empty or one.name in given) for one in others
     )
 

@@ -12,7 +12,7 @@ from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types.containers import Tuple
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
-from annudf._frontend.source.functions import STUBS
+from annudf._frontend.source.functions import METHODS, STUBS
 from annudf._frontend.source.vectors import LOOP
 from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import Operand, Refused, Weak, dtype_of
@@ -79,6 +79,9 @@ class _OfArray(AttributeTemplate):
             return Tuple((as_type(Weak.INT),))
         if name == "size":
             return as_type(Weak.INT)
+        if name in METHODS:
+            refuse(f".{name}() of a whole vector takes {'a second vector' if name == 'dot' else 'no options'} here")
+            return None
         refuse(
             f"a vector has no attribute '{name}' in a metric; it has x[i], x.shape[0], x.size and len(x), so write a "
             f"loop: {LOOP}"

@@ -52,7 +52,7 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
             elements = [element_of(a) if active.has_vectors and name not in _OF_NUMBERS else None for a in args]
             is_array = any(element is not None for element in elements)  # Not `in`: a dtype equals None.
             operands = [operand_of(a) if e is None else e for a, e in zip(args, elements, strict=True)]
-            if needs_number and not is_array and not any(isinstance(a, Number) for a in args):
+            if needs_number and not is_array and not any(isinstance(a, (Number, Array)) for a in args):
                 return None  # Constants among themselves: numba's typing is Python's.
             if kws:
                 refuse(f"{name} takes no keyword arguments here")
@@ -77,7 +77,7 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
     return Template
 
 
-_OF_NUMBERS = frozenset(("max", "min", "int", "float", "bool", "bit_count", ".bit_count()", *functions.INT_UNARY))
+_OF_NUMBERS = frozenset(("max", "min", "int", "float", "bool", "not", ".bit_count()", *functions.INT_UNARY))
 """Functions that NumPy does not call for each number of an array."""
 _MORE = {"round": "; write np.rint(v * 100) / 100 for two digits", "power": "; write (a ** b) % c"}
 """What to write instead of arguments that Python has beside those of a metric."""
