@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What a shard is asked, and what it answers: metrics and filters are sent once and known by their digests after."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import annudf
+from annudf._metric.captures import Value
+from annudf._metric.definition import HOST
+from annudf._metric.metric import Metric
+from annudf._metric.metric import _from_pickle as metric_from_pickle
+from annudf._shards.shard import Shard, check_version
+from annudf.filters._bits import Filter
+from annudf.filters._code import CodeFilter
+from annudf.ivf_flat._merge import knn_merge_parts
+from annudf.ivf_flat._search import search
+from annudf.ivf_flat._search_params import SearchParams
+
+_MOST_KNOWN = 64
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A metric or filter as bytes: code for CPUs and the values of captures, so that a worker needs no source."""
+
+    digest: str
+    data: bytes = field(repr=False)
+
+
+class _Packer(pickle.Pickler):
+    """Pickles metrics by their code: a name may mean another function elsewhere."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, CodeFilter):
+            return CodeFilter, (obj._metric,)
+        if not isinstance(obj, Metric):
+            return NotImplemented
+        artifact = obj._definition.artifact((HOST,)).to_bytes()
+        return metric_from_pickle, (
+            artifact,
+            obj.name,
+            obj._values,
+            obj._allow_non_finite,
+            obj._noun,
+            obj._definition.builtin_name,
+        )
+
+
+_packed: weakref.WeakKeyDictionary[Metric | Filter, Packed] = weakref.WeakKeyDictionary()
+
+
+def packed(one: Metric | Filter) -> Packed:
+    """The bytes of a metric or filter, made once: neither changes."""
+    found = _packed.get(one)
+    if found is None:
+        buffer = io.BytesIO()
+        _Packer(buffer, protocol=5).dump(one)
+        data = buffer.getvalue()
+        found = _packed[one] = Packed(hashlib.sha256(data).hexdigest(), data)
+    return found
+
+
+def without_queries(metric: Metric) -> tuple[Metric, dict[str, Value]]:
+    """The metric, and apart from it the captures that have an entry a query: those change with every search."""
+    declared = metric._definition.captures
+    apart = {name: one for name, one in metric._values.items() if declared[name].extents[:1] == ("query",)}
+    return (_with(metric, {n: v for n, v in metric._values.items() if n not in apart}) if apart else metric), apart
+
+
+def _with(metric: Metric, values: Mapping[str, Value]) -> Metric:
+    return Metric(metric._definition, values, metric.__wrapped__, metric._allow_non_finite, metric._noun)
+
+
+_known: OrderedDict[str, Any] = OrderedDict()
+_lock = threading.Lock()
+
+
+def remember(one: Packed) -> None:
+    """Keeps the metric or filter of this process for later searches."""
+    with _lock:
+        if one.digest in _known:
+            return
+    made = pickle.loads(one.data)
+    if isinstance(made, Metric):
+        made._told_of_nan = True  # The client tells, as it alone knows the shares of all shards.
+    with _lock:
+        _known[one.digest] = made
+        while len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)
+
+
+def unknown(digests: Sequence[str]) -> list[str]:
+    """The digests of which this process has nothing."""
+    with _lock:
+        for one in digests:
+            if one in _known:
+                _known.move_to_end(one)
+        return [one for one in digests if one not in _known]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A search as every shard gets it; metric and filter are digests."""
+
+    version: str
+    metric: str
+    filter: str | None
+    n_probes: int
+    family: str | None
+    on_nan: str
+    k: int
+    by_query: Mapping[str, Value]
+
+    @property
+    def digests(self) -> list[str]:
+        """What the process must know."""
+        return [self.metric] if self.filter is None else [self.metric, self.filter]
+
+
+class Part(NamedTuple):
+    """The best rows of a shard, and how many of the computed distances are NaN."""
+
+    distances: npt.NDArray[np.float32]
+    ids: npt.NDArray[np.int64]
+    nan_distances: int
+    scored: int
+
+
+def search_shard(request: Request, queries: npt.NDArray[Any], shard: Shard) -> Part:
+    """Searches the shard; the ids are those of the whole."""
+    check_version(request.version)
+    with _lock:
+        metric = _known[request.metric]
+        keep = None if request.filter is None else _known[request.filter]
+    if request.by_query:
+        metric = _with(metric, {**metric._values, **request.by_query})
+        metric._told_of_nan = True
+    params: Any = SearchParams
+    distances, ids, stats = search(
+        params(n_probes=request.n_probes, metric=metric, family=request.family, on_nan=request.on_nan),
+        shard.index,
+        queries,
+        min(request.k, shard.index.size),
+        filter=keep,
+        return_stats=True,
+    )
+    return Part(distances, ids, stats.nan_distances or 0, stats.scored or 0)
+
+
+def merge_parts(parts: Sequence[Part], k: int, order: Any) -> Part:
+    """The `k` best rows of all parts, by distance, then by id."""
+    shape = (len(parts), parts[0].ids.shape[0], max(one.ids.shape[1] for one in parts))
+    distances, ids = np.empty(shape, np.float32), np.full(shape, -1, np.int64)
+    for i, one in enumerate(parts):
+        distances[i, :, : one.ids.shape[1]] = one.distances
+        ids[i, :, : one.ids.shape[1]] = one.ids
+    best = knn_merge_parts(distances, ids, k=k, order=order) if shape[1] else (distances[0], ids[0])
+    return Part(*best, sum(one.nan_distances for one in parts), sum(one.scored for one in parts))
+
+
+def request_of(
+    params: SearchParams, metric: Metric, keep: Filter | None, k: int
+) -> tuple[Request, dict[str, Packed]]:
+    """The request, and by digest what it names."""
+    plain, by_query = without_queries(metric)
+    sent = [packed(plain)] + ([] if keep is None else [packed(keep)])
+    names = [one.digest for one in sent]
+    request = Request(
+        annudf.__version__,
+        names[0],
+        names[1] if keep is not None else None,
+        params.n_probes,
+        params.family,
+        params.on_nan,
+        k,
+        by_query,
+    )
+    return request, {one.digest: one for one in sent}
