@@ -30,7 +30,8 @@ def is_url(folder: str) -> bool:
 def _file_system(folder: str) -> tuple[Any, str]:
     import fsspec
 
-    return fsspec.core.url_to_fs(folder)
+    files, path = fsspec.core.url_to_fs(folder)
+    return files, str(path)
 
 
 def digest_of(path: str) -> str:

@@ -171,9 +171,7 @@ def merge_parts(parts: Sequence[Part], k: int, order: Any) -> Part:
     return Part(*best, sum(one.nan_distances for one in parts), sum(one.scored for one in parts))
 
 
-def request_of(
-    params: SearchParams, metric: Metric, keep: Filter | None, k: int
-) -> tuple[Request, dict[str, Packed]]:
+def request_of(params: SearchParams, metric: Metric, keep: Filter | None, k: int) -> tuple[Request, dict[str, Packed]]:
     """The request, and by digest what it names."""
     plain, by_query = without_queries(metric)
     sent = [packed(plain)] + ([] if keep is None else [packed(keep)])

@@ -3,7 +3,7 @@
 """Indexes whose rows are spread over the workers of a Dask cluster: :mod:`annudf.dask.ivf_flat`."""
 
 try:
-    import dask.array
+    import dask.array  # noqa: F401
     import distributed  # noqa: F401
 except ModuleNotFoundError as error:
     from annudf.errors import UnavailableError

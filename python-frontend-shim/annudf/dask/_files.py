@@ -15,9 +15,7 @@ from annudf.dask._cluster import Deadline, check_client, exist, prepare, run
 from annudf.dask._index import Index, Part, loaded
 
 
-def load(
-    folder: str | os.PathLike[str], *, client: distributed.Client | None = None, timeout: float = 3600
-) -> Index:
+def load(folder: str | os.PathLike[str], *, client: distributed.Client | None = None, timeout: float = 3600) -> Index:
     """Reads an index that :meth:`Index.save` wrote; workers read the files of shards, and check them.
 
     Parameters
@@ -62,5 +60,7 @@ def load(
         await exist([one.future for one in parts], deadline, "shards")
         return parts
 
-    described: dict[str, Any] = {name: found[name] for name in ("annudf", "metric", "n_lists", "dim", "dtype", "columns")}
+    described: dict[str, Any] = {
+        name: found[name] for name in ("annudf", "metric", "n_lists", "dim", "dtype", "columns")
+    }
     return Index(at, run(at, read, deadline), described)

@@ -127,12 +127,14 @@ class _Call:
         accepted = self.metric.query_dtypes(index.dtype.name)
         rows = _arrays.input_matrix(queries, "queries", accepted=accepted, dims=index.dim)
         if rows.device != _arrays.CPU:
-            raise DeviceError(f"argument 'queries' is on {rows.device}; shards are searched on CPUs, so copy it to the host")
+            raise DeviceError(
+                f"argument 'queries' is on {rows.device}; shards are searched on CPUs, so copy it to the host"
+            )
         return transfer.as_numpy(rows).view(_arrays.numpy_dtype(rows.dtype))
 
     async def by_calls(self, queries: npt.NDArray[Any]) -> tuple[dict[int, Any], dict[int, BaseException]]:
         """Asks the workers themselves, which takes a few milliseconds less than tasks do."""
-        index, found, failed = self.index, {}, set[str]()
+        index, found, failed = self.index, dict[int, Any](), set[str]()
         whys: dict[int, BaseException] = {}
         for _ in range(self.tries):
             places, gone = await index._places(self.deadline, failed)
@@ -321,7 +323,7 @@ async def _search_here(
     dask_worker: Any = None,
 ) -> Any:
     """What a worker finds in each of its shards; None for a shard that it does not have."""
-    here = [dask_worker.data[key] if key in dask_worker.data else None for key in keys]
+    here = [dask_worker.data.get(key) for key in keys]
 
     def work() -> Any:
         fit_threads(dask_worker.state.nthreads, process)
@@ -359,4 +361,4 @@ def _counts(best: shards.Part) -> tuple[int, int]:
 
 
 def _cut(best: shards.Part, which: int, first: int, last: int) -> npt.NDArray[Any]:
-    return best[which][first:last]
+    return (best.distances, best.ids)[which][first:last]

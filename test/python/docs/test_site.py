@@ -19,6 +19,7 @@ import yaml
 
 import annudf
 from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
+from annudf.dask import ivf_flat as dask_ivf
 
 ROOT = Path(__file__).resolve().parents[3]
 for package in ("mkdocs", "material", "mkdocstrings", "mkdocs_jupyter"):
@@ -92,7 +93,7 @@ def test_the_reference_has_all_that_is_public(site: Path) -> None:
     modules = {"brute_force", "distance", "errors", "filters", "ivf_flat", "metrics", "neighbors"}
     public = {f"annudf.ivf_flat.{name}" for name in ivf_flat.__all__}
     public |= {f"annudf.neighbors.{name}" for name in set(neighbors.__all__) - modules}
-    for module in (brute_force, distance, filters, metrics):
+    for module in (brute_force, dask_ivf, distance, filters, metrics):
         public |= {f"{module.__name__}.{name}" for name in module.__all__}
     public |= {f"annudf.errors.{name}" for name in errors.__all__}
     rest = set(annudf.__all__) - set(errors.__all__) - modules - {"__version__"}

@@ -22,6 +22,8 @@ LAYERS = (
     ("_metric",),
     ("filters",),
     ("ivf_flat",),
+    ("_shards",),
+    ("dask",),
     ("brute_force",),
     ("distance",),
     ("_config", "_estimators", "_functions", "metrics"),

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""A sharded search equals the search of one index, to the bit; what it cannot do is refused by name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import annudf
+from annudf import filters, ivf_flat
+from annudf.errors import ArgumentError, DtypeError, InputError, NaNDistanceError, NaNDistanceWarning, UnavailableError
+from reference import vectors
+
+pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+import dask.array as da
+from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes
+from distributed import Client
+
+from annudf.dask import _search
+from annudf.dask import ivf_flat as dask_ivf
+
+ROWS, DIM, QUERIES, CHUNK = 700, 9, 21, 96
+PRICE = np.linspace(1, 5, ROWS).astype(np.float32)
+COLUMNS = {"price": PRICE, "shop": np.arange(ROWS, dtype=np.int32) % 7}
+
+
+@annudf.metric
+def manhattan(x, y, acc, ctx):
+    return acc + abs(x - y)
+
+
+@annudf.metric(captures={"weight": ivf_flat.capture(np.linspace(0.5, 2, QUERIES, dtype=np.float32), extents="query")})
+def weighted(x, y, acc, ctx):
+    return acc + abs(x - y) * ctx.weight[ctx.query]
+
+
+@annudf.metric(
+    captures={"price": ivf_flat.column("float32"), "factor": 1.5}, finalize=lambda acc, ctx: acc + ctx.row % 3
+)
+def priced(x, y, acc, ctx):
+    return acc + (x - y) ** 2 * ctx.price[ctx.row] * ctx.factor
+
+
+@annudf.metric(captures={"tax": np.linspace(0, 1, ROWS).astype(np.float32)}, order="max", coarse_metric="inner_product")
+def taxed(x, y, acc, ctx):
+    return acc + x * y - ctx.tax[ctx.row]
+
+
+@annudf.filter(captures={"shop": ivf_flat.column("int32"), "mine": 3})
+def mine(ctx):
+    return ctx.shop[ctx.row] == ctx.mine or ctx.row % 5 == 0
+
+
+@annudf.metric
+def fragile(x, y, acc, ctx):
+    return acc + np.sqrt(x - y)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_processes() as client:
+        yield client
+
+
+@pytest.fixture(scope="module", params=["float32", "int8"])
+def indexes(request, client):
+    """A sharded index, the one index, and queries."""
+    base = vectors(ROWS, DIM, request.param, 1)
+    columns = {name: spread(client, values, CHUNK) for name, values in COLUMNS.items()}
+    sharded = dask_ivf.build(params(), spread(client, base, CHUNK), columns=columns, timeout=LIMIT)
+    assert sharded.n_shards == 2 and len(sharded) == ROWS
+    return sharded, one_index(base, columns=COLUMNS), vectors(QUERIES, DIM, request.param, 2)
+
+
+once = pytest.mark.parametrize("indexes", ["float32"], indirect=True)
+METRICS = {"sqeuclidean": None, "opaque": manhattan, "query": weighted, "column": priced, "row": taxed}
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_a_search_equals_that_of_one_index(indexes, metric, client):
+    sharded, one, queries = indexes
+    for n_probes, k in ((1, 1), (3, 10), (12, 600)):
+        search = ivf_flat.SearchParams(n_probes=n_probes, metric=metric)
+        expected = ivf_flat.search(search, one, queries, k)
+        assert_equal(dask_ivf.search(search, sharded, queries, k, timeout=LIMIT), expected)
+    for found in (
+        dask_ivf.search(search, sharded, spread(client, queries, 8), k, timeout=LIMIT),
+        dask_ivf.search(search, sharded, da.from_array(queries), k, allow_partial=True, timeout=LIMIT)[:2],
+    ):
+        assert all(isinstance(one, da.Array) for one in found)
+        assert_equal([one.compute() for one in found], expected)
+
+
+@once
+@pytest.mark.parametrize("kind", ["bools", "code", "joined", "queries"])
+def test_filters_are_by_id(indexes, kind):
+    sharded, one, queries = indexes
+    rng = np.random.default_rng(3)
+    keep = {
+        "bools": rng.random(ROWS) < 0.2,
+        "code": mine,
+        "joined": mine.bind(mine=1) & ~filters.from_mask(rng.random(ROWS) < 0.5) | filters.from_mask(PRICE > 4),
+        "queries": filters.from_bitmap(rng.random((QUERIES, ROWS)) < 0.1),
+    }[kind]
+    search = ivf_flat.SearchParams(n_probes=4, metric=manhattan)
+    expected = ivf_flat.search(search, one, queries, 12, filter=keep)
+    assert_equal(dask_ivf.search(search, sharded, queries, 12, filter=keep, timeout=LIMIT), expected)
+
+
+def test_ids_and_other_indexes(client):
+    """Ids of the caller, clusters by inner product, and missing values."""
+    base, queries = vectors(300, DIM, "float32", 4), vectors(5, DIM, "float32", 5)
+    base[::7, 2] = np.nan
+    ids = np.random.default_rng(0).permutation(9000)[:300].astype(np.int32)
+    more = {"metric": "inner_product", "missing_values": True, "kmeans_trainset_fraction": 0.3, "seed": 9}
+    chunks = spread(client, base, 40)
+    sharded = dask_ivf.build(params(**more), chunks, ids=spread(client, ids, 40), timeout=LIMIT)
+    search = ivf_flat.SearchParams(n_probes=5, metric="nan_euclidean")
+    expected = ivf_flat.search(search, one_index(base, ids, **more), queries, 9)
+    assert_equal(dask_ivf.search(search, sharded, queries, 9, timeout=LIMIT), expected)
+    assert sharded.metric == "inner_product" and sharded.columns == {} and "n_shards=2" in repr(sharded)
+    for wrong, text in (
+        (ids * 0 + 7, r"ids\[1\] is 7, the id of row 0 too"),
+        (ids - 9000, r"ids\[0\] is -\d+; ids are 0"),
+    ):
+        with pytest.raises(ArgumentError, match=text):
+            dask_ivf.build(params(**more), chunks, ids=spread(client, wrong, 40), timeout=LIMIT)
+    with pytest.raises(InputError, match=r"(?s)dataset.*\(of the shard of rows 0 to 39, 80 to 119"):
+        dask_ivf.build(params(), chunks, timeout=LIMIT)
+
+
+def test_many_shards_are_merged_in_a_tree(monkeypatch):
+    monkeypatch.setattr(_search, "_FAN_IN", 2)
+    base, queries = vectors(400, DIM, "float32", 6), vectors(7, DIM, "float32", 7)
+    threads = annudf.get_num_threads()
+    with Client(
+        n_workers=5, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False
+    ) as near:
+        sharded = dask_ivf.build(params(), spread(near, base, 20), client=near, timeout=LIMIT)
+        assert sharded.n_shards == 5
+        search = ivf_flat.SearchParams(n_probes=6)
+        expected = ivf_flat.search(search, one_index(base), queries, 30)
+        assert_equal(dask_ivf.search(search, sharded, queries, 30, timeout=LIMIT), expected)
+        found = dask_ivf.search(search, sharded, spread(near, queries, 3), 30, timeout=LIMIT)
+        assert_equal([one.compute(scheduler=near) for one in found], expected)
+    assert annudf.get_num_threads() == threads, "those of the client's process are its own"
+    with pytest.raises(UnavailableError, match="the Dask client is closed; connect another"):
+        dask_ivf.search(search, sharded, queries, 3)
+
+
+@once
+def test_files(indexes, tmp_path, client):
+    sharded, one, queries = indexes
+    search = ivf_flat.SearchParams(n_probes=4, metric=priced)
+    expected = ivf_flat.search(search, one, queries, 10)
+    for folder in (tmp_path / "one", f"file://{tmp_path}/two"):
+        sharded.save(folder, timeout=LIMIT)
+        loaded = dask_ivf.load(folder, timeout=LIMIT)
+        assert repr(loaded) == repr(sharded) and loaded.columns == sharded.columns
+        assert_equal(dask_ivf.search(search, loaded, queries, 10, timeout=LIMIT), expected)
+        with pytest.raises(ArgumentError, match=r"folder is .*, which holds an index; give another"):
+            sharded.save(folder, timeout=LIMIT)
+    files = {path.name for path in (tmp_path / "one").iterdir()}
+    assert files == {path.name for path in (tmp_path / "two").iterdir()} and len(files) == 3
+    damaged = next((tmp_path / "one").glob("shard-00001-*"))
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"!")
+    with pytest.raises(
+        InputError, match=rf"{damaged.name}' has the SHA-256 \w+, the manifest says \w+; it was changed"
+    ):
+        dask_ivf.load(tmp_path / "one", timeout=LIMIT)
+    damaged.unlink()
+    with pytest.raises(InputError, match=rf"{damaged.name}' cannot be read: .*No such file"):
+        dask_ivf.load(tmp_path / "one", timeout=LIMIT)
+    manifest = tmp_path / "one/manifest.json"
+    whole = json.loads(manifest.read_text())
+    for change, text in (
+        ("{", "manifest.json is damaged"),
+        ("[]", "manifest.json is not one of 'annudf shards 1'"),
+        (json.dumps({**whole, "dim": "9"}), "has no 'dim' of the form"),
+        (json.dumps({**whole, "shards": []}), "has no 'shards' of the form"),
+        (json.dumps({**whole, "shards": [{**whole["shards"][0], "file": "../x"}]}), "names a file outside the folder"),
+        (
+            json.dumps({**whole, "shards": [{**whole["shards"][0], "centers": "x"}, whole["shards"][1]]}),
+            "different centers",
+        ),
+    ):
+        manifest.write_text(change)
+        with pytest.raises(InputError, match=text):
+            dask_ivf.load(tmp_path / "one", timeout=LIMIT)
+    with pytest.raises(InputError, match=r"has no manifest.json that can be read"):
+        dask_ivf.load(tmp_path / "none", timeout=LIMIT)
+
+
+@once
+def test_a_metric_is_sent_once(indexes, client):
+    sharded, _, queries = indexes
+    search = ivf_flat.SearchParams(n_probes=1, metric=weighted)
+
+    def known():
+        from annudf._shards import request
+
+        return list(request._known)
+
+    dask_ivf.search(search, sharded, queries, 1)
+    digest = _search._Call(search, sharded, 1, None, 1, _search.Deadline(1, "")).request.metric
+    before = client.run(known)
+    assert all(digest in one for one in before.values())
+    other = weighted.bind(weight=np.ones(QUERIES, np.float32))
+    dask_ivf.search(ivf_flat.SearchParams(n_probes=1, metric=other), sharded, queries, 1)
+    assert client.run(known) == before, "captures by query are not part of what is kept"
+
+    def forget():
+        from annudf._shards import request
+
+        request._known.clear()
+
+    client.run(forget)
+    dask_ivf.search(search, sharded, queries, 1)
+    assert client.run(known) == {worker: [digest] for worker in before}
+
+
+@once
+def test_workers_use_their_own_threads(indexes, client):
+    from annudf._devices import backends
+
+    assert set(client.run(backends.get_num_threads).values()) == {1}
+
+
+@once
+def test_nan_distances(indexes):
+    sharded, _, queries = indexes
+    with pytest.raises(NaNDistanceError, match="metric 'fragile'"):
+        dask_ivf.search(ivf_flat.SearchParams(metric=fragile, on_nan="raise"), sharded, queries, 1, timeout=LIMIT)
+    with pytest.warns(NaNDistanceWarning, match=r"'fragile': [\d.]+ % of the distances of this search are NaN") as told:
+        for _ in range(2):
+            dask_ivf.search(ivf_flat.SearchParams(metric=fragile), sharded, queries, 1, timeout=LIMIT)
+    assert len(told) == 1 and told[0].filename == __file__
+
+
+@once
+def test_versions_that_differ(indexes, client, tmp_path):
+    sharded, _, queries = indexes
+    odd = sorted(client.nthreads())[0]
+
+    def pretend(version):
+        import annudf
+
+        annudf.__version__ = version
+
+    client.run(pretend, "0.0.1", workers=[odd])
+    try:
+        for call in (lambda: sharded.save(tmp_path), lambda: dask_ivf.build(params(), da.ones((20, 2), dtype="f4"))):
+            with pytest.raises(
+                UnavailableError, match=rf"other versions of annudf than .*: {odd} has 0.0.1; install one"
+            ):
+                call()
+        with pytest.raises(UnavailableError, match=rf"a worker has annudf 0.0.1, the client {annudf.__version__}"):
+            dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=LIMIT)
+    finally:
+        client.run(pretend, annudf.__version__, workers=[odd])
+
+
+BASE = da.ones((40, 3), chunks=(10, 3), dtype="f4")
+REFUSED = {
+    "array": (lambda: dask_ivf.build(params(), np.ones((9, 3), "f4")), "argument 'dataset' is a ndarray, it must be a dask"),
+    "axes": (lambda: dask_ivf.build(params(), BASE[:, 0]), r"'dataset' has shape \(40,\), it must have 2 axes"),
+    "dtype": (lambda: dask_ivf.build(params(), BASE.astype("f8")), "'dataset' has dtype float64, it must be"),
+    "chunks": (lambda: dask_ivf.build(params(), BASE.rechunk((10, 1))), r"3 chunks a row; give whole rows, dataset.rechunk"),
+    "unknown": (lambda: dask_ivf.build(params(), BASE[BASE[:, 0] > 0]), r"unknown size, and positions .*compute_chunk_sizes"),
+    "columns": (lambda: dask_ivf.build(params(), BASE, columns={"a": da.ones(40)}), r"'columns\['a'\]' has chunks \(40,\), 'dataset' has"),
+    "ids": (lambda: dask_ivf.build(params(), BASE, ids=np.arange(40)), "argument 'ids' is a ndarray, it must be a dask array"),
+    "adaptive": (lambda: dask_ivf.build(params(adaptive_centers=True), BASE), "adaptive_centers is True, which moves centers"),
+    "no rows": (lambda: dask_ivf.build(params(add_data_on_build=False), BASE), "add_data_on_build is False"),
+    "auto": (lambda: dask_ivf.build(ivf_flat.IndexParams(n_lists="auto"), BASE), "n_lists is 'auto', which a sharded index cannot"),
+    "lists": (lambda: dask_ivf.build(ivf_flat.IndexParams(n_lists=41), BASE), "n_lists is 41, but argument 'dataset' has only 40 rows"),
+    "timeout": (lambda: dask_ivf.build(params(), BASE, timeout=0), "timeout is 0, it must be a number of seconds above 0"),
+    "client": (lambda: dask_ivf.build(params(), BASE, client=3), "client is an int, it must be a dask.distributed.Client"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_refused_builds(call, client):
+    with pytest.raises(ArgumentError, match=call[1]):
+        call[0]()
+
+
+SEARCHES = {
+    "k": ({"k": 701}, r"k is 701"),
+    "refine": ({"search_params": ivf_flat.SearchParams(refine=ivf_flat.Refine("l1"))}, "search_params.refine is given"),
+    "max_probes": ({"search_params": ivf_flat.SearchParams(max_probes=50)}, "search_params.max_probes is 50; a search of shards"),
+    "index": ({"index": 3}, "index is an int, it must be a dask ivf_flat.Index"),
+    "queries": ({"queries": np.ones((3, 4), "f4")}, "argument 'queries' has"),
+    "chunks": ({"queries": da.ones((3, DIM), chunks=(3, 2), dtype="f4")}, r"and 5 chunks a row, it must be \(n_queries, 9\) in one"),
+    "filter": ({"filter": np.ones(4, np.int64)}, "argument 'filter' has dtype int64, it must be bool"),
+    "bits": ({"filter": np.ones(4, bool)}, "the filter has 4 bits, the largest id of the index is"),
+    "tries": ({"tries": 0}, "tries is 0, it must be an integer from 1"),
+    "query capture": ({"search_params": ivf_flat.SearchParams(metric=weighted)}, r"this search has 2 queries; give one entry"),
+    "column": ({"search_params": ivf_flat.SearchParams(metric=priced.bind(price=PRICE[:9]))}, "give at least 700 entries|largest id"),
+}  # fmt: skip
+
+
+@once
+@pytest.mark.parametrize("case", SEARCHES.values(), ids=SEARCHES)
+def test_refused_searches(case, indexes):
+    sharded, _, queries = indexes
+    arguments = {"search_params": ivf_flat.SearchParams(), "index": sharded, "queries": queries[:2], "k": 1, **case[0]}
+    with pytest.raises(ArgumentError, match=case[1]):
+        dask_ivf.search(**arguments, timeout=LIMIT)
+
+
+@once
+def test_no_queries(indexes):
+    sharded, _, queries = indexes
+    found = dask_ivf.search(ivf_flat.SearchParams(), sharded, queries[:0], 3, allow_partial=True)
+    assert [one.shape for one in found[:2]] == [(0, 3), (0, 3)] and found[2] == 1.0
+
+
+@once
+def test_a_wait_has_a_limit(indexes, client):
+    """A worker that is busy with something else."""
+    sharded, _, queries = indexes
+    import time
+
+    busy = [client.submit(time.sleep, 1.5, workers=[one], pure=False) for one in client.nthreads()]
+    time.sleep(0.3)
+    with pytest.raises(
+        UnavailableError, match=r"no answer of shard 0 of 2 \(rows 0 to 95, .* and shard 1 .*does not answer"
+    ):
+        dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=0.5)
+    client.gather(busy)
+
+
+def test_rows_that_shards_train_on():
+    few = dask_ivf.training_rows(params(kmeans_trainset_fraction=0.01), 100)
+    assert len(few) == 12, "a row a list at least"
+    many = dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2), 10**9)
+    assert len(many) == 512 and (np.diff(many) > 0).all() and many[-1] < 10**9
+    assert (many == dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2), 10**9)).all()
+    other = dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2, seed=2), 10**9)
+    assert (many != other).any()
+    assert (
+        dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2, kmeans_trainset_fraction=1), 9) == np.arange(9)
+    ).all()
+
+
+def test_without_dask():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, annudf\n"
+            "assert not {'dask', 'distributed'} & set(sys.modules)\n"
+            "sys.modules['distributed'] = None\n"
+            "try:\n    from annudf.dask import ivf_flat\n"
+            "except annudf.UnavailableError as error:\n    print(error)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+    )
+    assert done.stdout == (
+        "annudf.dask needs dask[array] and distributed, and 'distributed' is not installed: pip install annudf[dask]\n"
+    )
+
+
+def test_dtype_errors_are_of_both_kinds():
+    with pytest.raises(DtypeError):
+        dask_ivf.build(params(), BASE.astype("i4"))

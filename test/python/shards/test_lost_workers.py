@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Workers that are killed or stopped before and during searches: the right result, or an error that names the shards.
+
+``ANNUDF_KILLED_WORKERS`` sets how many are killed at random moments; 2 by default, 50 in `scripts/test --long`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import annudf
+from annudf import ivf_flat
+from annudf.errors import UnavailableError
+from reference import vectors
+
+pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+from clusters import LIMIT, assert_equal, one_index, params, pids, spread, two_processes, workers_of
+
+from annudf.dask import ivf_flat as dask_ivf
+
+ROWS, DIM, CHUNK = 20_000, 24, 3_000
+KILLS = int(os.environ.get("ANNUDF_KILLED_WORKERS", "2"))
+
+
+@annudf.metric
+def slow(x, y, acc, ctx):
+    return acc + math_of(x) * math_of(y)
+
+
+def math_of(x):
+    return np.sin(np.exp(np.cos(x)))
+
+
+SEARCH = ivf_flat.SearchParams(n_probes=12, metric=slow)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_processes() as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows, queries, and what a search must find."""
+    base, queries = vectors(ROWS, DIM, "float32", 1), vectors(60, DIM, "float32", 2)
+    return base, queries, ivf_flat.search(SEARCH, one_index(base), queries, 10)
+
+
+def whole_again(client):
+    """Waits for the worker that is started in place of one that was killed.
+
+    A nanny starts none for one that is killed before the nanny knows that it has started.
+    """
+
+    def started(dask_worker):
+        return dask_worker.process.status.name
+
+    until = time.monotonic() + LIMIT
+    while list(client.run(started, nanny=True, on_error="return").values()) != ["running"] * 2:
+        assert time.monotonic() < until, "no worker is started in place of one that was killed"
+        time.sleep(0.05)
+
+
+def kill(client, which=0, sign=signal.SIGKILL):
+    os.kill(pids(client)[workers_of(client)[which]], sign)
+
+
+def one_of_files(client, data, folder):
+    """An index that was loaded, so that files are what its shards are made of."""
+    built = dask_ivf.build(params(), spread(client, data[0], CHUNK), timeout=LIMIT)
+    built.save(folder, timeout=LIMIT)
+    return dask_ivf.load(folder, timeout=LIMIT)
+
+
+@pytest.mark.parametrize("made", ["built", "loaded", "scattered and saved"])
+def test_a_shard_is_made_again(client, data, made, tmp_path):
+    base, queries, expected = data
+    whole_again(client)
+    if made == "loaded":
+        index = one_of_files(client, data, tmp_path)
+    else:
+        index = dask_ivf.build(params(), spread(client, base, CHUNK, scattered=made != "built"), timeout=LIMIT)
+        if made != "built":
+            index.save(tmp_path, timeout=LIMIT)
+    assert index.n_shards == 2
+    assert_equal(dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT), expected)
+    kill(client)
+    assert_equal(dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT), expected)
+    whole_again(client)
+    kill(client, 1)
+    found = dask_ivf.search(SEARCH, index, spread(client, queries, 25), 10, timeout=LIMIT)
+    assert_equal([one.compute() for one in found], expected)
+
+
+def test_searches_while_workers_are_killed(client, data, tmp_path):
+    """At random moments; a search finds what is right, in the end and in time."""
+    _, queries, expected = data
+    whole_again(client)
+    index = one_of_files(client, data, tmp_path)
+    rng = np.random.default_rng(5)
+    searches = 0
+    for _ in range(KILLS):
+        whole_again(client)
+        timer = threading.Timer(rng.random() * 0.4, kill, (client, int(rng.integers(2))))
+        timer.start()
+        until = time.monotonic() + 0.8
+        while time.monotonic() < until or timer.is_alive():
+            assert_equal(dask_ivf.search(SEARCH, index, queries, 10, tries=6, timeout=LIMIT), expected)
+            searches += 1
+        timer.join()
+    print(f"{KILLS} workers killed during {searches} searches")
+
+
+def test_a_shard_that_nothing_makes_again_is_named(client, data):
+    base, queries, expected = data
+    whole_again(client)
+    index = dask_ivf.build(params(), spread(client, base, CHUNK, scattered=True), timeout=LIMIT)
+    assert_equal(dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT), expected)
+    kill(client)
+    first = r"search\(\) has no answer of (shard (\d) of 2 \(rows [^)]*\)) after 3 tries: Dask lost a task"
+    with pytest.raises(UnavailableError, match=first) as caught:
+        dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT)
+    kept = 1 - int(re.search(first, str(caught.value))[2])
+    ranges = index._parts[kept].ranges
+    rows = np.concatenate([np.arange(*one) for one in ranges])
+    keep = np.zeros(ROWS, bool)
+    keep[rows] = True
+    part = ivf_flat.search(SEARCH, one_index(base), queries, 10, filter=keep)
+    for given in (queries, spread(client, queries, 30)):
+        *found, share = dask_ivf.search(SEARCH, index, given, 10, allow_partial=True, timeout=LIMIT)
+        assert share == len(rows) / ROWS and 0 < share < 1
+        assert_equal([np.asarray(one) for one in found], part)
+
+
+def test_a_worker_that_hangs(client, data, tmp_path):
+    _, queries, expected = data
+    whole_again(client)
+    index = one_of_files(client, data, tmp_path)
+    assert_equal(dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT), expected)
+    hung = pids(client)[workers_of(client)[0]]
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        start = time.monotonic()
+        with pytest.raises(UnavailableError, match=r"no answer of shard \d of 2 .*: worker tcp://\S+ does not answer"):
+            dask_ivf.search(SEARCH, index, queries, 10, timeout=1)
+        with pytest.raises(
+            UnavailableError, match=r"no answer of shard \d of 2 .*: search\(\) took more than timeout=1 s"
+        ):
+            dask_ivf.search(SEARCH, index, spread(client, queries, 60), 10, timeout=1)
+        *_, share = dask_ivf.search(SEARCH, index, queries, 10, timeout=1, allow_partial=True)
+        assert 0 < share < 1
+        assert time.monotonic() - start < LIMIT / 2
+    finally:
+        os.kill(hung, signal.SIGCONT)
+    assert_equal(dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT), expected)
+
+
+def test_a_file_that_is_changed_before_it_is_needed_again(client, data, tmp_path):
+    _, queries, _ = data
+    whole_again(client)
+    index = one_of_files(client, data, tmp_path)
+    for path in tmp_path.glob("shard-*"):
+        path.write_bytes(path.read_bytes() + b"more")
+    kill(client)
+    with pytest.raises(UnavailableError, match=r"no answer of shard \d of 2 .* has the SHA-256 \w+, the manifest says"):
+        dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT)
