@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,18 @@ def train(version: str, index_params: IndexParams, samples: Sequence[Array]) -> 
         missing_values=index_params.missing_values,
         seed=index_params.seed,
     )
-    return pickle.dumps(build(params, np.concatenate(samples), progress=False))
+    with _told("the rows of training_rows()"):
+        return pickle.dumps(build(params, np.concatenate(samples), progress=False))
+
+
+@contextlib.contextmanager
+def _told(rows: str) -> Iterator[None]:
+    """Errors name the caller's arguments, and of which rows they number some."""
+    try:
+        yield
+    except ArgumentError as error:
+        text = str(error).replace("new_vectors", "dataset").replace("new_indices", "ids")
+        raise type(error)(f"{text} (of {rows})") from None
 
 
 def make(
@@ -119,7 +131,7 @@ def make(
     check_version(version)
     index: Index = pickle.loads(trained)
     numbers = _whole(ids if ids is not None else [np.arange(*one, dtype=np.int64) for one in ranges])
-    try:
+    with _told(f"the shard of {spelled(joined(ranges))}"):
         extend(
             index,
             _whole(rows),
@@ -127,9 +139,6 @@ def make(
             columns={name: _whole(values) for name, values in columns.items()} or None,
             progress=False,
         )
-    except ArgumentError as error:
-        text = str(error).replace("new_vectors", "dataset").replace("new_indices", "ids")
-        raise type(error)(f"{text} (of the shard of {spelled(joined(ranges))})") from None
     return Shard(index, joined(ranges))
 
 

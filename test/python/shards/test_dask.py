@@ -132,8 +132,16 @@ def test_ids_and_other_indexes(client):
     ):
         with pytest.raises(ArgumentError, match=text):
             dask_ivf.build(params(**more), chunks, ids=spread(client, wrong, 40), timeout=LIMIT)
-    with pytest.raises(InputError, match=r"(?s)dataset.*\(of the shard of rows 0 to 39, 80 to 119"):
-        dask_ivf.build(params(), chunks, timeout=LIMIT)
+    few = params(kmeans_trainset_fraction=0.1)
+    sample = dask_ivf.training_rows(few, 300)
+    for at, where in (
+        (sample[0], "the rows of training_rows"),
+        (np.setdiff1d(range(40), sample)[0], "shard of rows 0 to 39, 80"),
+    ):
+        base = vectors(300, DIM, "float32", 4)
+        base[at, 2] = np.nan
+        with pytest.raises(ArgumentError, match=rf"dataset: row \d+, dim 2 is nan; .* \(of .*{where}"):
+            dask_ivf.build(few, spread(client, base, 40), timeout=LIMIT)
 
 
 def test_many_shards_are_merged_in_a_tree(monkeypatch):
