@@ -11,7 +11,6 @@ import dask.array
 import distributed
 import numpy as np
 import numpy.typing as npt
-from dask.core import flatten
 
 import annudf
 from annudf import _arrays
@@ -19,7 +18,7 @@ from annudf._metric.captures import check_name
 from annudf._shards import shard
 from annudf._shards.shard import joined, training_rows
 from annudf._support.checks import class_of
-from annudf.dask._cluster import Deadline, check_client, exist, key, prepare, results, run
+from annudf.dask._cluster import Deadline, check_client, chunks_of, exist, key, prepare, results, run
 from annudf.dask._index import Index, Part
 from annudf.errors import ArgumentError, DtypeError
 from annudf.ivf_flat._ids import check_distinct
@@ -74,7 +73,7 @@ def build(
     positions = training_rows(index_params, sum(rows))
     at = check_client(client)
     arrays = at.persist([dataset, *beside.values()])
-    pieces = _pieces(arrays, ["dataset", *beside])
+    pieces = dict(zip(["dataset", *beside], map(chunks_of, arrays), strict=True))
     starts = np.cumsum([0, *rows]).tolist()
 
     async def make() -> list[Part]:
@@ -168,15 +167,6 @@ def _beside(ids: Any, columns: Any, dataset: Any) -> dict[str, Any]:
                 "it to those, so that each chunk is for the rows of one"
             )
     return {name: array for name, (_, array) in named.items()}
-
-
-def _pieces(arrays: list[Any], names: list[str]) -> dict[str, list[Any]]:
-    """The futures of the chunks of persisted arrays, in their order."""
-    pieces = {}
-    for name, array in zip(names, arrays, strict=True):
-        futures = {one.key: one for one in distributed.futures_of(array)}
-        pieces[name] = [futures[key] for key in flatten(array.__dask_keys__())]
-    return pieces
 
 
 def _trained(

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import distributed
+from dask.core import flatten
 
 import annudf
 from annudf._devices import backends
@@ -78,6 +79,12 @@ def run(client: distributed.Client, work: Callable[[], Awaitable[_T]], deadline:
         return result
     except TimeoutError:
         raise deadline.passed("the scheduler does not answer") from None
+
+
+def chunks_of(array: Any) -> list[Any]:
+    """The futures of the chunks of a persisted array, in their order."""
+    futures = {one.key: one for one in distributed.futures_of(array)}
+    return [futures[one] for one in flatten(array.__dask_keys__())]
 
 
 async def done(futures: Iterable[Any], deadline: Deadline, state: Callable[[int], str]) -> None:

@@ -28,7 +28,7 @@ class Part:
 
     future: Any
     ranges: list[tuple[int, int]]
-    record: dict[str, Any] | None = None  # Of its file.
+    record: dict[str, Any] | None = None  # The manifest's, once it has a file.
     folder: str = ""
 
     @property
@@ -184,7 +184,7 @@ class Index:
     async def _places(self, deadline: Deadline, failed: set[str]) -> tuple[dict[int, str], dict[int, BaseException]]:
         """The workers of the shards, once those are there that Dask makes again, and why others are not.
 
-        Of workers that failed a moment ago it is waited, up to two seconds, that the scheduler knows it.
+        The scheduler has up to two seconds to notice that workers failed a moment ago.
         """
         parts = self._parts
         whys: dict[int, BaseException] = {}

@@ -23,7 +23,7 @@ from annudf._shards import request as shards
 from annudf._shards.request import Packed, Request, merge_parts, request_of
 from annudf._support.checks import check_bool, check_int, class_of, warn_caller
 from annudf.common import Resources
-from annudf.dask._cluster import PROCESS, Deadline, LostTask, ask, done, failure, fit_threads, key, lost, run
+from annudf.dask._cluster import PROCESS, Deadline, LostTask, ask, chunks_of, done, failure, fit_threads, key, lost, run
 from annudf.dask._index import Index
 from annudf.errors import ArgumentError, DeviceError, NaNDistanceWarning, UnavailableError
 from annudf.filters._bits import Filter, check_filter, from_mask
@@ -85,7 +85,7 @@ def search(
     partly = check_bool(allow_partial, "allow_partial")
     chunks = None
     if isinstance(queries, dask.array.Array):
-        chunks = _chunks_of(queries, call.metric, index)
+        chunks = _sizes_of(queries, call.metric, index)
         found, whys = run(index._client, functools.partial(call.as_tasks, queries, partly), deadline)
     else:
         given = call.on_host(queries)
@@ -189,7 +189,7 @@ class _Call:
     async def as_tasks(self, queries: Any, partly: bool) -> tuple[dict[int, Any], dict[int, BaseException]]:
         """Tasks that search shards; what they find stays on the cluster."""
         client, index = self.index._client, self.index
-        pieces = distributed.futures_of(client.persist(queries))
+        pieces = chunks_of(client.persist(queries))
         found: dict[int, Any] = {}
         whys: dict[int, BaseException] = {}
         for _ in range(self.tries):
@@ -271,7 +271,7 @@ def _filter(given: Any) -> Filter | None:
     return from_mask(given)
 
 
-def _chunks_of(queries: Any, metric: Metric, index: Index) -> tuple[int, ...]:
+def _sizes_of(queries: Any, metric: Metric, index: Index) -> tuple[int, ...]:
     if queries.ndim != 2 or queries.shape[1] != index.dim or len(queries.chunks[1]) != 1:
         raise ArgumentError(
             f"argument 'queries' has shape {queries.shape} and {len(queries.chunks[-1])} chunks a row, it must be "
