@@ -116,14 +116,19 @@ def read_shard(version: str, folder: str, record: dict[str, Any], metric: str) -
 def write_manifest(folder: str, described: dict[str, Any], shards: list[dict[str, Any]]) -> None:
     """Writes the manifest, after all files that it names."""
     text = json.dumps({"format": _FORMAT, **described, "shards": shards}, indent=1)
-    if is_url(folder):
-        files, there = _file_system(folder)
-        files.pipe_file(f"{there}/{MANIFEST}", text.encode())
-        return
-    path = os.path.join(folder, f".{MANIFEST}-{secrets.token_hex(8)}")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(path, os.path.join(folder, MANIFEST))
+    try:
+        if is_url(folder):
+            files, there = _file_system(folder)
+            files.pipe_file(f"{there}/{MANIFEST}", text.encode())
+            return
+        path = os.path.join(folder, f".{MANIFEST}-{secrets.token_hex(8)}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(path, os.path.join(folder, MANIFEST))
+    except OSError as error:
+        raise UnavailableError(
+            f"{folder}: the client cannot write {MANIFEST}: {error}; give a folder that it and all workers see"
+        ) from None
 
 
 def refuse_full(folder: str) -> None:
@@ -148,7 +153,7 @@ def read_manifest(folder: str) -> dict[str, Any]:
         raise InputError(f"{folder}: {MANIFEST} is damaged: {error}") from None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise InputError(f"{folder}: {MANIFEST} is not one of {_FORMAT!r}")
-    known = {"metric": str, "n_lists": int, "dim": int, "dtype": str, "columns": dict, "shards": list}
+    known = {"annudf": str, "metric": str, "n_lists": int, "dim": int, "dtype": str, "columns": dict, "shards": list}
     fields = {"file": str, "sha256": str, "rows": int, "ranges": list, "centers": str}
     wrong = [name for name, kind in known.items() if not isinstance(found.get(name), kind)]
     for i, shard in enumerate(found["shards"] if "shards" not in wrong else []):

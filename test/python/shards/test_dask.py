@@ -21,7 +21,7 @@ pytest.importorskip("distributed")
 
 import dask.array as da
 from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes
-from distributed import Client
+from distributed import Client, Event
 
 from annudf.dask import _search
 from annudf.dask import ivf_flat as dask_ivf
@@ -334,15 +334,21 @@ def test_no_queries(indexes):
 def test_a_wait_has_a_limit(indexes, client):
     """A worker that is busy with something else."""
     sharded, _, queries = indexes
-    import time
 
-    busy = [client.submit(time.sleep, 1.5, workers=[one], pure=False) for one in client.nthreads()]
-    time.sleep(0.3)
-    with pytest.raises(
-        UnavailableError, match=r"no answer of shard 0 of 2 \(rows 0 to 95, .* and shard 1 .*does not answer"
-    ):
-        dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=0.5)
-    client.gather(busy)
+    def busy(number):
+        Event(f"busy {number}").set()
+        Event("free").wait(LIMIT)
+
+    tasks = [client.submit(busy, number, workers=[one]) for number, one in enumerate(client.nthreads())]
+    assert all(Event(f"busy {number}").wait(LIMIT) for number in range(2))
+    try:
+        with pytest.raises(
+            UnavailableError, match=r"no answer of shard 0 of 2 \(rows 0 to 95, .* and shard 1 .*does not answer"
+        ):
+            dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=0.5)
+    finally:
+        Event("free").set()
+    client.gather(tasks)
 
 
 def test_rows_that_shards_train_on():
