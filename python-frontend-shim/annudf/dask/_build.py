@@ -85,27 +85,7 @@ def build(
             check = at.submit(_check_ids, pieces["ids"], key=key("ids"))
             await results(at, [check], deadline, "compare ids")
         holders = await at.who_has(pieces["dataset"])
-        groups: dict[str, list[int]] = {}
-        for i, one in enumerate(pieces["dataset"]):
-            if rows[i]:
-                groups.setdefault(next(iter(holders.get(one.key) or ("",))), []).append(i)
-        parts = []
-        for address, members in groups.items():
-            ranges = [(starts[i], starts[i + 1]) for i in members]
-            future = at.submit(
-                shard.make,
-                annudf.__version__,
-                trained,
-                ranges,
-                [pieces["dataset"][i] for i in members],
-                None if ids is None else [pieces["ids"][i] for i in members],
-                {name: [pieces[f"column {name}"][i] for i in members] for name in columns or {}},
-                key=key("shard"),
-                workers=[address] if address else None,
-                # A rebuilt shard goes where there is a worker.
-                allow_other_workers=bool(address),
-            )
-            parts.append(Part(future, joined(ranges)))
+        parts = _shards_of(at, trained, rows, pieces, holders)
         await exist([one.future for one in parts], deadline, "shards")
         return parts
 
@@ -118,6 +98,39 @@ def build(
         "columns": {name: array.dtype.name for name, array in (columns or {}).items()},
     }
     return Index(at, run(at, make, deadline), described)
+
+
+def _shards_of(
+    client: distributed.Client,
+    trained: Any,
+    rows: list[int],
+    pieces: dict[str, list[Any]],
+    holders: Mapping[str, Any],
+) -> list[Part]:
+    """A task for each worker that holds rows."""
+    starts = np.cumsum([0, *rows]).tolist()
+    columns = [name for name in pieces if name.startswith("column ")]
+    groups: dict[str, list[int]] = {}
+    for i, one in enumerate(pieces["dataset"]):
+        if rows[i]:
+            groups.setdefault(next(iter(holders.get(one.key) or ("",))), []).append(i)
+    parts = []
+    for address, members in groups.items():
+        ranges = [(starts[i], starts[i + 1]) for i in members]
+        future = client.submit(
+            shard.make,
+            annudf.__version__,
+            trained,
+            ranges,
+            [pieces["dataset"][i] for i in members],
+            [pieces["ids"][i] for i in members] if "ids" in pieces else None,
+            {name.removeprefix("column "): [pieces[name][i] for i in members] for name in columns},
+            key=key("shard"),
+            workers=[address] if address else None,
+            allow_other_workers=bool(address),  # A shard that is lost is made again where there is a worker.
+        )
+        parts.append(Part(future, joined(ranges)))
+    return parts
 
 
 def _check_params(index_params: object) -> None:
