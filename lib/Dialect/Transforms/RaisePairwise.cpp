@@ -81,6 +81,7 @@ public:
 
 private:
   LogicalResult checkOps();
+  void hoistLoops();
   LogicalResult checkLoops();
   LogicalResult checkCoordinates();
   LogicalResult checkOrder();
@@ -131,13 +132,57 @@ LogicalResult Raising::checkOps() {
   return result;
 }
 
+/// Whether a loop is over coordinates, be it over all or not; any metric may have others.
+static bool isOverCoordinates(scf::ForOp loop) {
+  APInt end;
+  return !matchPattern(loop.getUpperBound(), m_ConstantInt(&end)) ||
+         loop.getBody()->walk([](AtOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Calls `use` with each value that `op` and what it holds take.
+template <typename Use> static void forEachUsed(Operation *op, Use use) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      use(operand);
+  });
+}
+
+/// Moves an op out of the branch that it stands in, after what it needs of it.
+static void moveOut(Operation *op, scf::IfOp branch) {
+  Block &from = *op->getBlock();
+  Slice needed;
+  needed.insert(op);
+  for (size_t i = 0; i < needed.size(); ++i)
+    forEachUsed(needed[i], [&](Value value) {
+      if (Operation *definer = value.getDefiningOp())
+        if (Operation *top = from.findAncestorOpInBlock(*definer))
+          needed.insert(top);
+    });
+  for (Operation &each : llvm::make_early_inc_range(from))
+    if (needed.contains(&each))
+      each.moveBefore(branch);
+}
+
+/// Takes loops over coordinates out of branches. Bodies compute without an effect, so what a branch
+/// does not ask for may be computed; the verifier proves loads and divisors where they are then.
+void Raising::hoistLoops() {
+  SmallVector<scf::ForOp> found;
+  distance->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (!isOverCoordinates(loop))
+      return WalkResult::advance();
+    found.push_back(loop);
+    return WalkResult::skip();
+  });
+  for (scf::ForOp loop : found)
+    while (auto branch = dyn_cast<scf::IfOp>(loop->getParentOp()))
+      moveOut(loop, branch);
+}
+
 LogicalResult Raising::checkLoops() {
+  hoistLoops();
   for (auto loop : block.getOps<scf::ForOp>()) {
-    const bool reads =
-        loop.getBody()->walk([](AtOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    APInt end;
-    if (!reads && matchPattern(loop.getUpperBound(), m_ConstantInt(&end)))
-      continue; // As any metric may have.
+    if (!isOverCoordinates(loop))
+      continue;
     if (!isConstant(loop.getLowerBound(), 0) || !isConstant(loop.getStep(), 1) ||
         !isDims(loop.getUpperBound()))
       return emitError(loop.getLoc())
@@ -172,14 +217,6 @@ LogicalResult Raising::checkCoordinates() {
                   "vectors at the loop's counter";
     }
   return success();
-}
-
-/// Calls `use` with each value that `op` and what it holds take.
-template <typename Use> static void forEachUsed(Operation *op, Use use) {
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      use(operand);
-  });
 }
 
 /// No loop needs what another one computed.

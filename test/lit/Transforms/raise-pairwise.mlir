@@ -169,3 +169,52 @@ gpu.module @kernels {
     }
   }
 }
+
+// Loops in branches are computed whichever way is taken, after what they begin with; one of them is
+// below two conditions.
+// CHECK-LABEL: annudf.metric @branches
+// CHECK:         annudf.init {
+// CHECK-DAG:       %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-DAG:       %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK:           annudf.yield %[[ZERO]], %[[TWO]] : f32, f32
+// CHECK:         annudf.update (%[[SUM:.*]]: f32, %[[PRODUCT:.*]]: f32, %[[X:.*]]: f32, %[[Y:.*]]: f32) {
+// CHECK-NEXT:      %[[S:.*]] = arith.addf %[[SUM]], %[[X]]
+// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[PRODUCT]], %[[Y]]
+// CHECK-NEXT:      annudf.yield %[[S]], %[[P]] : f32, f32
+// CHECK:         annudf.finalize
+// CHECK:           scf.if
+// CHECK:             scf.if
+annudf.pairwise @branches order(min) coarse(l2) elements(f32) {
+  %p = annudf.capture "p" : !annudf.capture<f32>
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = arith.constant 0.0 : f32
+    %power = annudf.load %p[] : !annudf.capture<f32>
+    %none = arith.cmpf oeq, %power, %zero : f32
+    %r = scf.if %none -> (f32) {
+      scf.yield %power : f32
+    } else {
+      %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+        %xi = annudf.at %x[%i] : !annudf.vector<f32>
+        %next = arith.addf %acc, %xi : f32
+        scf.yield %next : f32
+      }
+      %more = arith.cmpf ogt, %sum, %power : f32
+      %q = scf.if %more -> (f32) {
+        %two = arith.constant 2.0 : f32
+        %product = scf.for %i = %begin to %dims step %step iter_args(%acc = %two) -> (f32) {
+          %yi = annudf.at %y[%i] : !annudf.vector<f32>
+          %next = arith.mulf %acc, %yi : f32
+          scf.yield %next : f32
+        }
+        scf.yield %product : f32
+      } else {
+        scf.yield %sum : f32
+      }
+      scf.yield %q : f32
+    }
+    annudf.yield %r : f32
+  }
+}
