@@ -251,7 +251,7 @@ class Index:
         """Writes one file, whole or not at all."""
 
     @staticmethod
-    def load(path: str | bytes) -> Index:
+    def load(path: str | bytes, mmap: bool = False) -> Index:
         """Reads a file."""
 
     def centers(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:

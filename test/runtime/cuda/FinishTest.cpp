@@ -8,14 +8,12 @@
 
 #include "HostCuda.h"
 
-#include "kernels/cuda/search/FinishByWarp.cuh"
 #include "kernels/cuda/search/Merge.cuh"
 #include "runtime/MergeTesting.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <tuple>
@@ -72,11 +70,8 @@ public:
     while (expected.size() < k)
       expected.push_back({order == ANNUDF_ORDER_MIN ? infinity : -infinity, -1});
 
-    enum class Kernel : uint8_t { Finish, Many, ByWarp }; // Each does what the others do.
-    for (const Kernel kernel : {Kernel::Finish, Kernel::Many, Kernel::ByWarp}) {
-      if ((kernel == Kernel::Finish && k > ANNUDF_FINISH_MOST_K) ||
-          (kernel == Kernel::ByWarp &&
-           (k > ANNUDF_FINISH_WARP_K || groupCount > ANNUDF_FINISH_WARP_GROUPS)))
+    for (const bool many : {false, true}) { // Each kernel does what the other does.
+      if (!many && k > ANNUDF_FINISH_MOST_K)
         continue;
       std::vector<int64_t> outIds(k, -7);
       std::vector<float> outDistances(k, -7);
@@ -88,19 +83,12 @@ public:
       args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
       args.outIds = address(outIds), args.outDistances = address(outDistances);
       args.k = k, args.order = order;
-      Block::run(kLanes, [&] {
-        if (kernel == Kernel::ByWarp)
-          annudf_finish_by_warp(args, 1);
-        else if (kernel == Kernel::Many)
-          annudf_finish_many(args);
-        else
-          annudf_finish(args);
-      });
+      Block::run(kLanes, [&] { many ? annudf_finish_many(args) : annudf_finish(args); });
       for (uint32_t i = 0; i < k; ++i) {
         ASSERT_EQ(outIds[i], expected[i].id)
-            << "place " << i << " of " << k << ", kernel " << int(kernel);
+            << "place " << i << " of " << k << (many ? ", many" : "");
         ASSERT_EQ(outDistances[i], expected[i].distance)
-            << "place " << i << " of " << k << ", kernel " << int(kernel);
+            << "place " << i << " of " << k << (many ? ", many" : "");
       }
     }
   }
@@ -210,30 +198,6 @@ TEST(CudaFinish, EveryDistance) {
 TEST(CudaFinish, NothingScanned) {
   for (uint32_t k : {5u, 1025u})
     Case({{}, {}}, {0, 1}, ANNUDF_ORDER_MIN).check(k);
-}
-
-/// As many as a warp takes, and fewer; some NaN, and ids that are repeated or the largest.
-TEST(CudaFinish, FewRows) {
-  std::mt19937 random(17);
-  for (const unsigned values : {1u, 3u, 50u, 1u << 20})
-    for (int i = 0; i < 12; ++i) {
-      std::vector<std::vector<Row>> lists(1 + random() % 5);
-      for (auto &list : lists)
-        for (unsigned r = random() % 97; r > 0; --r)
-          list.push_back(
-              {random() % 20 ? float(random() % values) : NAN,
-               random() % 50 ? int64_t(random() % 300) : std::numeric_limits<int64_t>::max()});
-      std::vector<uint32_t> probes(lists.size());
-      std::iota(probes.begin(), probes.end(), 0u);
-      const Case test(lists, probes, i % 2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX);
-      for (uint32_t k : {1u, 2u, 10u, 31u, 32u})
-        ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances, case " << i;
-    }
-  std::vector<Row> full;
-  for (int r = 0; r < ANNUDF_FINISH_WARP_GROUPS * 32; ++r)
-    full.push_back({float(random() % 100), r});
-  for (uint32_t k : {10u, 32u})
-    ASSERT_NO_FATAL_FAILURE(Case({full}, {0}, ANNUDF_ORDER_MIN).check(k));
 }
 
 /// More results than are sorted in shared memory at once, at and around powers of two.

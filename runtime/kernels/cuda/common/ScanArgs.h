@@ -90,10 +90,6 @@
 #define ANNUDF_QUERY_AS_IT_IS (-1)
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
-/// Most results and groups of a query that annudf_finish_by_warp takes, and threads of its block.
-#define ANNUDF_FINISH_WARP_K 32
-#define ANNUDF_FINISH_WARP_GROUPS 16
-#define ANNUDF_FINISH_WARP_THREADS 128
 /// Chunks of a row that a warp of Scan.cu has in flight.
 #define ANNUDF_MOST_AHEAD 4
 /// Chunks that a scan may load past the end of the lists: of Scan.cu the next ones, of Staged.cu

@@ -14,7 +14,7 @@
 
 #include "Coarse.cuh"
 #include "FilterBits.cuh"
-#include "FinishByWarp.cuh"
+#include "Finish.cuh"
 #include "Merge.cuh"
 #include "Radius.cuh"
 #include "Regroup.cuh"

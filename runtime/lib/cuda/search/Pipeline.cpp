@@ -44,7 +44,6 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       tileOffsets(module.function("annudf_tile_offsets")),
       tileSort(module.function("annudf_tile_sort")), tileFill(module.function("annudf_tile_fill")),
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
-      finishByWarp(module.function("annudf_finish_by_warp")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")),
       countWithin(module.function("annudf_count_within")),
@@ -316,13 +315,6 @@ void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &sha
     constexpr uint64_t kRowsOfBlock = 4096;
     to.next(kernels.everyDistance,
             {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0, last);
-    return;
-  }
-  if (k <= ANNUDF_FINISH_WARP_K && shape.groups <= ANNUDF_FINISH_WARP_GROUPS) {
-    constexpr uint64_t kWarps = ANNUDF_FINISH_WARP_THREADS / 32;
-    const auto queries = static_cast<uint32_t>(count);
-    to.next(kernels.finishByWarp, {(count + kWarps - 1) / kWarps}, ANNUDF_FINISH_WARP_THREADS, 0,
-            last, queries);
     return;
   }
   if (k > ANNUDF_FINISH_MOST_K) {

@@ -30,8 +30,8 @@ struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
-      tileSort, tileFill, queryWords, finish, finishByWarp, finishMany, everyDistance, countWithin,
-      fillWithin, merge, filterBits, joinWords;
+      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, countWithin, fillWithin,
+      merge, filterBits, joinWords;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
