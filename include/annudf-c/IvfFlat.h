@@ -151,8 +151,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_in
 
 /** ANNUDF_INPUT naming the fault of a file that is missing, foreign, cut short or damaged.
  * \param mmap  not 0: rows stay in the file, which is mapped. A search on the CPU reads the lists
- * that it probes, so the index may be larger than memory. Rows are not checked by the file's digest
- * then, and a file that is cut short later ends the process. Ids and columns are read. */
+ * that it probes, so the index may be larger than memory. Ids and columns are read. No digest but
+ * the header's is compared, and a file that is cut short later ends the process. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path, int32_t mmap,
                                                         annudf_ivf_flat_index **index);
 

@@ -207,17 +207,18 @@ private:
     module = ir::parseModule(source, origin, &context);
     if (!module)
       return messages.fault();
-    PassManager importer(&context);
-    if (options.importFrontend)
+    if (options.importFrontend) {
+      PassManager importer(&context);
       importer.addPass(createImportFrontendPass());
-    importer.addPass(createRaisePairwisePass());
-    if (failed(importer.run(*module)))
-      return messages.fault();
+      if (failed(importer.run(*module)))
+        return messages.fault();
+    }
     if (std::optional<Fault> fault = selectMetric())
       return fault;
     linked.emplace(*module, origin, messages);
     linked->dropUncalled();
     PassManager manager(&context);
+    manager.addPass(createRaisePairwisePass());
     manager.addPass(createVerifyABIPass());
     manager.addPass(createInferCombinePass());
     if (!options.inlineCaptures.empty()) {
@@ -239,6 +240,7 @@ private:
     }
     if (failed(manager.run(*module)))
       return messages.fault();
+    metric = *module->getOps<ir::UdfOpInterface>().begin(); // Raising made another op of it.
     if (afterVerification)
       afterVerification(*module);
     return std::nullopt;

@@ -157,7 +157,7 @@ void FileReader::skip(uint64_t size) {
 }
 
 std::shared_ptr<FileMapping> FileReader::map() const {
-  // Private and without a reservation: of what nobody writes there is no copy.
+  // Private, so writes stay in this process; pages that nobody writes are not copied.
   void *begin = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_, 0);
   if (begin == MAP_FAILED)
     throw Error(ErrorKind::Environment, path_ + ": cannot map: " + std::strerror(errno));

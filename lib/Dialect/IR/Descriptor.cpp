@@ -197,7 +197,7 @@ std::string annudf::ir::nounOf(ArrayRef<UdfOpInterface> udfs) {
     if (llvm::any_of(udfs, [&](UdfOpInterface udf) { return isOne(udf.getOperation()); }))
       nouns.push_back(noun);
   };
-  add("metrics", llvm::IsaPred<MetricOp>);
+  add("metrics", llvm::IsaPred<MetricOp, PairwiseOp>);
   add("filters", llvm::IsaPred<FilterOp>);
   add("functions", llvm::IsaPred<FunctionOp>);
   return llvm::join(nouns, " and ");

@@ -285,6 +285,16 @@ LogicalResult Raising::chooseFields() {
                           << " values through its loops, more than " << int(ANNUDF_MAX_FIELDS)
                           << "; compute some from others";
   for (Field &field : fields) {
+    Slice slice;
+    follow(field.initial(), block, slice);
+    for (Operation *op : slice)
+      if (op->walk([](IndexOp index) {
+              return index.getKind() == ScanIndex::Row ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+            }).wasInterrupted())
+        return emitError(op->getLoc())
+               << "[W15] begins a loop over the coordinates with a value of the row; begin with a "
+                  "constant or a value of the query, and add the row's after the loop";
     Type &type = field.type;
     if (type.isInteger(1))
       type = builder.getI32Type();

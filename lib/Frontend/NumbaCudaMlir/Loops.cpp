@@ -112,15 +112,25 @@ bool CountedLoop::findEnd() {
   if (!counter || counter.getOwner() != header || !isOutside(compare.getRhs().getParentBlock()))
     return false;
   const unsigned number = counter.getArgNumber();
-  for (Edge edge : entries)
-    if (!matchPattern(operandsTo(edge)[number], m_ConstantInt(&start)))
+  Constant first, by;
+  APInt found;
+  for (Edge edge : entries) {
+    if (!matchPattern(operandsTo(edge)[number], m_ConstantInt(&found)) ||
+        (first && *first != found))
       return false;
+    first = found;
+  }
   for (Edge edge : latches) {
     auto sum = operandsTo(edge)[number].getDefiningOp<arith::AddIOp>();
-    if (!sum || sum.getLhs() != counter || !matchPattern(sum.getRhs(), m_ConstantInt(&step)) ||
-        !step.isStrictlyPositive())
+    if (!sum || sum.getLhs() != counter || !matchPattern(sum.getRhs(), m_ConstantInt(&found)) ||
+        !found.isStrictlyPositive() || (by && *by != found))
       return false;
+    by = found;
   }
+  if (!first || !by)
+    return false;
+  start = *first;
+  step = *by;
   own = number;
   end = compare.getRhs();
   return true;

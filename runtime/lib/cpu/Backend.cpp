@@ -347,11 +347,9 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   Workload work = workloadOf(manifest, index, queries.rows, k, params);
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   work.withinRadius = Results::kIsRadius;
-  work.rowsAreKept = mayKeepRows() != KeepRows::None;
-  if (gathered) {
-    work.pass = *gathered;
-    work = gatheredWork(work, index.size());
-  }
+  work.rowsAreKept = mayKeepRows() != KeepRows::None && !index.isMapped();
+  if (gathered)
+    work.pass = *gathered, work = gatheredWork(work, index.size());
   std::optional<PredicateScan> predicate;
   if (params.predicate) {
     predicate.emplace(index, *params.predicate, params.filter.get(), kernels_);
@@ -369,7 +367,6 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
       areRanked(index, params.candidates) ? ranker(index, manifest) : nullptr;
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
-  const annudf_compute compute = manifest.compute;
   Tally tally;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
   std::atomic<int64_t> left = 0;  // By bounds.
@@ -379,7 +376,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
     MatrixView view = queries;
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
     view.rows = std::min(plan.batch, queries.rows - first);
-    Batch batch(view, compute, first);
+    Batch batch(view, manifest.compute, first);
     const std::vector<uint32_t> probes =
         probedLists(params.candidates, coarse.get(), view, first, nProbes, threads_);
     stage("coarse");
@@ -423,7 +420,7 @@ bool CpuBackend::gathers(const RowStore &index, const Manifest &manifest, int64_
       (index.nLists() != 1 && manifest.readsList)) // Rows of several lists become one list.
     return false;
   Workload work = workloadOf(manifest, index, queries, k, params);
-  work.rowsAreKept = mayKeepRows() != KeepRows::None;
+  work.rowsAreKept = mayKeepRows() != KeepRows::None && !index.isMapped();
   return isWorthGathering(families(), work, machine());
 }
 

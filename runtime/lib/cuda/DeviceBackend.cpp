@@ -109,8 +109,7 @@ void DeviceBackend::run(const RowStore &index, const MetricView &metric,
   if (!metric.artifact.manifest.isFilter()) // What it leaves out is NaN.
     ready.pipeline.nan = nan.address();
   const CUstream stream = lease->stream();
-  const uint64_t total = static_cast<uint64_t>(queries.rows);
-  const uint64_t batch = ready.pipeline.batch();
+  const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.pipeline.batch();
   if (stats)
     tell(ready.pipeline.plan, params, report);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
@@ -169,9 +168,7 @@ void DeviceBackend::run(const RowStore &index, const MetricView &metric,
   nan.takeAll(report);
   lease->finish();
   if (clock)
-    clock->report(total, report);
-  if (clock && ready.gatherMs > 0)
-    addStage(report.stages, "select", ready.gatherMs);
+    clock->report(total, report), addStage(report.stages, "select", ready.gatherMs);
   runtime::report(params.progress, "search", 1);
   report.searchMs = msSince(start) + ready.gatherMs;
 }

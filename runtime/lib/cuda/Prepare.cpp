@@ -30,7 +30,8 @@ public:
         rowsAreSlots(rowsAreSlots), stats(stats), elements(index.element(), queries.element),
         machine(backend.machine()), total(static_cast<uint64_t>(queries.rows)) {}
 
-  /// Whether from here on it is the rows that pass the filter that are searched, in one list.
+  /// Gathers the rows that pass the filter if that is faster; whether they are searched from here
+  /// on.
   /// \param words  the filter's, on the device; null: there is none.
   bool gather(const Buffer *words) {
     if (!words || !mayGather())

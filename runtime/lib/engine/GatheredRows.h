@@ -51,7 +51,7 @@ public:
     to.size = static_cast<int64_t>(numbers.size());
     const auto places = static_cast<size_t>(to.groups() * kGroupRows);
     to.ids.resize(places, -1);
-    to.words.resize(places * static_cast<size_t>(words()));
+    resizeZeroed(to.words, places * static_cast<size_t>(words()));
     for (int64_t i = 0; i < to.size; ++i) {
       to.ids[size_t(i)] = from.idOf(numbers[size_t(i)]);
       from.copyTo(numbers[size_t(i)],

@@ -248,7 +248,7 @@ void Index::append(const MatrixView &rows, const NewIds &newIds,
     const std::span<const int64_t> members = added.of(static_cast<uint32_t>(l));
     int64_t position = list.size;
     list.size += static_cast<int64_t>(members.size());
-    list.words.resize(static_cast<size_t>(list.groups() * wordsOfRow * kGroupRows));
+    resizeZeroed(list.words, static_cast<size_t>(list.groups() * wordsOfRow * kGroupRows));
     list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows), -1);
     for (const int64_t row : members) {
       storeRow(static_cast<const char *>(rows.data) + row * rowBytes(rows), rowBytes(rows),

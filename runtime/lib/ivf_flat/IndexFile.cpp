@@ -66,19 +66,19 @@ std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64
                                       const std::vector<int64_t> &sizes, bool missing,
                                       const std::vector<Column> &columns) {
   constexpr uint64_t kLimit = uint64_t(1) << 62;
-  uint64_t at = aligned(sizeof(Preamble) + headerSize);
-  at = aligned(at + sizes.size() * dims * sizeof(float));
+  uint64_t at = sectionAligned(sizeof(Preamble) + headerSize);
+  at = sectionAligned(at + sizes.size() * dims * sizeof(float));
   if (missing)
-    at = aligned(at + dims * sizeof(float));
+    at = sectionAligned(at + dims * sizeof(float));
   for (int64_t size : sizes) {
     const uint64_t rows = (uint64_t(size) + kGroupRows - 1) / kGroupRows * kGroupRows;
     if (rows > kLimit / (words * sizeof(uint32_t) + sizeof(int64_t)) || at > kLimit)
       return std::nullopt;
-    at = aligned(at + rows * words * sizeof(uint32_t));
-    at = aligned(at + rows * sizeof(int64_t));
+    at = sectionAligned(at + rows * words * sizeof(uint32_t));
+    at = sectionAligned(at + rows * sizeof(int64_t));
     for (const Column &column : columns)
       if (at <= kLimit)
-        at = aligned(at + uint64_t(size) * bytesOf(column.element));
+        at = sectionAligned(at + uint64_t(size) * bytesOf(column.element));
   }
   if (at > kLimit)
     return std::nullopt;
@@ -298,7 +298,7 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   if (preamble.headerSize > file.remaining())
     refuseTruncated(path, file.size(), file.position() + preamble.headerSize);
   std::string bytes(preamble.headerSize, '\0');
-  const uint64_t headerEnd = aligned(file.position() + bytes.size());
+  const uint64_t headerEnd = sectionAligned(file.position() + bytes.size());
   if (headerEnd > file.size())
     refuseTruncated(path, file.size(), headerEnd);
   sections.read(bytes.data(), bytes.size());
@@ -307,6 +307,16 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
     refuseDamaged(path, "the SHA-256 of the index header does not match");
   headerSize = bytes.size();
   return parseHeader(bytes, path);
+}
+
+void checkDigest(FileReader &file, SectionReader &sections, const std::string &path) {
+  const Sha256::Digest actual = sections.finish();
+  Sha256::Digest stored;
+  file.read(stored.data(), stored.size());
+  if (stored != actual)
+    refuseDamaged(path, "the SHA-256 of the index does not match");
+  if (!sections.padded())
+    refuseDamaged(path, "bytes between the sections of the index are not zero");
 }
 
 } // namespace
@@ -363,6 +373,35 @@ void Index::save(const std::string &path, const Progress &progress) const {
   file.commit();
 }
 
+void Index::readLists(FileReader &file, SectionReader &sections, std::span<const int64_t> sizes,
+                      FileUse use) {
+  const auto mapped = use == FileUse::Map ? file.map() : nullptr;
+  isMapped_ = mapped != nullptr;
+  lists_.resize(sizes.size());
+  if (!columns_.empty())
+    columnValues_.resize(sizes.size());
+  for (size_t i = 0; i < lists_.size(); ++i) {
+    List &list = lists_[i];
+    list.size = sizes[i];
+    const size_t count = static_cast<size_t>(list.groups() * words() * kGroupRows);
+    if (mapped && count != 0) {
+      auto *first = static_cast<uint32_t *>(mapped->at(file.position()));
+      list.words = ListWords(count, ListWords::allocator_type(mapped, first, count));
+      sections.skip(count * sizeof(uint32_t));
+    } else {
+      list.words.resize(count);
+      sections.read(list.words.data(), count * sizeof(uint32_t));
+    }
+    list.ids.resize(static_cast<size_t>(list.groups()) * kGroupRows);
+    sections.read(list.ids.data(), list.ids.size() * sizeof(int64_t));
+    for (const Column &column : columns_) {
+      std::vector<std::byte> &values =
+          columnValues_[i].emplace_back(static_cast<size_t>(list.size) * bytesOf(column.element));
+      sections.read(values.data(), values.size());
+    }
+  }
+}
+
 Index Index::load(const std::string &path, FileUse use) {
   FileReader file(path);
   SectionReader sections(file);
@@ -397,40 +436,9 @@ Index Index::load(const std::string &path, FileUse use) {
     centers.fill.resize(size_t(header.dims));
     sections.read(centers.fill.data(), centers.fill.size() * sizeof(float));
   }
-  index.lists_.resize(header.sizes.size());
-  const auto mapped = std::make_shared<MappedLists>();
-  if (use == FileUse::Map)
-    mapped->file = file.map();
-  if (!index.columns_.empty())
-    index.columnValues_.resize(header.sizes.size());
-  for (size_t i = 0; i < index.lists_.size(); ++i) {
-    List &list = index.lists_[i];
-    list.size = header.sizes[i];
-    const size_t count = static_cast<size_t>(list.groups()) * words * kGroupRows;
-    if (use == FileUse::Map) {
-      auto *first = static_cast<uint32_t *>(mapped->file->at(file.position()));
-      list.words = ListWords(count, ListWords::allocator_type(mapped, first));
-      sections.skip(count * sizeof(uint32_t));
-    } else {
-      list.words.resize(count);
-      sections.read(list.words.data(), count * sizeof(uint32_t));
-    }
-    list.ids.resize(static_cast<size_t>(list.groups()) * kGroupRows);
-    sections.read(list.ids.data(), list.ids.size() * sizeof(int64_t));
-    for (const Column &column : index.columns_) {
-      std::vector<std::byte> &values = index.columnValues_[i].emplace_back(
-          static_cast<size_t>(list.size) * bytesOf(column.element));
-      sections.read(values.data(), values.size());
-    }
-  }
-  mapped->isLoaded = true;
-  const Sha256::Digest actual = sections.finish();
-  Sha256::Digest stored;
-  file.read(stored.data(), stored.size());
-  if (stored != actual && use == FileUse::Read)
-    refuseDamaged(path, "the SHA-256 of the index does not match");
-  if (!sections.padded())
-    refuseDamaged(path, "bytes between the sections of the index are not zero");
+  index.readLists(file, sections, header.sizes, use);
+  if (use == FileUse::Read)
+    checkDigest(file, sections, path);
   for (const List &list : index.lists_)
     for (int64_t i = 0; i < int64_t(list.ids.size()); ++i) {
       const int64_t id = list.ids[size_t(i)];

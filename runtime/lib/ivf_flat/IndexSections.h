@@ -18,10 +18,10 @@
 namespace annudf::runtime {
 
 /// Sections begin at multiples of this in the file, so that it can be mapped.
-inline constexpr uint64_t kAlignment = 64;
+inline constexpr uint64_t kSectionAlignment = 64;
 
-inline uint64_t aligned(uint64_t offset) {
-  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+inline uint64_t sectionAligned(uint64_t offset) {
+  return (offset + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
 }
 
 /// Writes sections with the padding between them, and digests all of it.
@@ -31,8 +31,8 @@ public:
   void write(const void *data, size_t size) {
     file_.write(data, size);
     digest_.update(data, size);
-    static const char zeros[kAlignment] = {};
-    const size_t padding = aligned(file_.position()) - file_.position();
+    static const char zeros[kSectionAlignment] = {};
+    const size_t padding = sectionAligned(file_.position()) - file_.position();
     file_.write(zeros, padding);
     digest_.update(zeros, padding);
   }
@@ -50,14 +50,16 @@ public:
   void read(void *data, size_t size) {
     file_.read(data, size);
     digest_.update(data, size);
-    char padding[kAlignment];
-    const size_t count = aligned(file_.position()) - file_.position();
+    char padding[kSectionAlignment];
+    const size_t count = sectionAligned(file_.position()) - file_.position();
     file_.read(padding, count);
     digest_.update(padding, count);
     padded_ &= std::all_of(padding, padding + count, [](char byte) { return byte == 0; });
   }
   /// Passes over a section, of which nothing is known then.
-  void skip(uint64_t size) { file_.skip(aligned(file_.position() + size) - file_.position()); }
+  void skip(uint64_t size) {
+    file_.skip(sectionAligned(file_.position() + size) - file_.position());
+  }
   Sha256::Digest finish() { return digest_.finish(); }
   /// Whether zeros alone stood between the sections.
   bool padded() const { return padded_; }

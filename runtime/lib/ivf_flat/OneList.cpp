@@ -111,7 +111,7 @@ List packedList(const MatrixView &rows, const RowIds &ids, int threads, const Pr
   List list;
   list.size = rows.rows;
   const int32_t words = wordsPerRow(rows.element, rows.dims);
-  list.words.resize(static_cast<size_t>(list.groups() * kGroupRows * words));
+  resizeZeroed(list.words, static_cast<size_t>(list.groups() * kGroupRows * words));
   list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows), -1);
   // Tasks of so many rows, and so many tasks between two looks at whether to stop.
   constexpr int64_t kTask = 64 * kGroupRows, kPiece = 512 * kTask;

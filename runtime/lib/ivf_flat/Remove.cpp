@@ -71,7 +71,7 @@ void compact(List &list, int64_t left, int32_t words, const IdSet &gone) {
     ++to;
   }
   list.size = left;
-  list.words.resize(static_cast<size_t>(list.groups() * words * kGroupRows));
+  resizeZeroed(list.words, static_cast<size_t>(list.groups() * words * kGroupRows));
   list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows));
   for (; to < list.groups() * kGroupRows; ++to) {
     list.ids[static_cast<size_t>(to)] = -1;

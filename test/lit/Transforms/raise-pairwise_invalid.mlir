@@ -348,6 +348,29 @@ annudf.pairwise @p order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.pairwise @p order(min) coarse(l2) elements(f32) {
+  %b = annudf.capture "b" : !annudf.capture<row x f32>
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = arith.constant 0.0 : f32
+    // expected-error @below {{[W15] begins a loop over the coordinates with a value of the row; begin with a constant or a value of the query, and add the row's after the loop}}
+    %row = annudf.index row
+    %first = annudf.load %b[%row] : !annudf.capture<row x f32>
+    %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %first) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %d = arith.subf %xi, %yi : f32
+      %next = arith.addf %acc, %d : f32
+      scf.yield %next : f32
+    }
+    annudf.yield %sum : f32
+  }
+}
+
+// -----
+
+annudf.pairwise @p order(min) coarse(l2) elements(f32) {
   annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
     %begin = arith.constant 0 : index
     %step = arith.constant 1 : index

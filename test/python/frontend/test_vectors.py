@@ -171,6 +171,15 @@ def test_captures() -> None:
     metric = annudf.metric(of_argument, w=weights)
     assert str(metric) == "<annudf metric of_argument (w: dim x f32)>"
     np.testing.assert_allclose(pairwise_distance(FLOATS, metric=metric), (weights * apart).sum(2), rtol=1e-6)
+
+    def zipped(x, y, w=TWO):  # type: ignore[no-untyped-def]
+        result = 0.0
+        for c, u, v in zip(w, x, y):  # noqa: B905
+            result += c * abs(u - v)
+        return result
+
+    got = pairwise_distance(FLOATS, metric=annudf.metric(zipped, w=weights))
+    np.testing.assert_allclose(got, (weights * apart).sum(2), rtol=1e-6)
     with pytest.raises(CaptureError, match="capture 'w' of metric 'of_argument' has 2 entries"):
         annudf.metric(of_argument).distance(FLOATS[0], FLOATS[1])
 

@@ -270,6 +270,23 @@ def over_a_list(x, y):
     return result
 
 
+def not_zip(x, y):
+    def zip(a, b):
+        return a, b
+
+    result = 0.0
+    for u, v in zip(x, y):  # HERE 17
+        result += u - v
+    return result
+
+
+def inner_argument(x, y, w=EPS[None]):
+    def twice(w):  # HERE 15
+        return 2 * w
+
+    return np.sum(twice(x - y) * w)
+
+
 def over_three(x, y):
     result = 0.0
     for u, v in zip(x, y, x):  # noqa: B905  HERE 9
@@ -324,6 +341,8 @@ MESSAGES = {
     "by_float": "a vector is indexed by one integer; read one coordinate, x[i], in a loop: for i in range(x.shape[0])",
     "over_a_list": "a metric of vectors loops over range(...), x, zip(x, y) or enumerate(x); write for i in range(x.shape[0])",
     "over_three": "zip gives 3 values here; give each a name: for a, b in zip(x, y)",
+    "not_zip": "'zip' is not Python's own here; give yours another name, or write for i in range(x.shape[0])",
+    "inner_argument": "'w' is an array of the function around; give the inner argument another name",
     "dim_of_ctx": "ctx.dim has no meaning in a metric of two vectors; write a loop, whose counter it is: for i in range(x.shape[0])",
     "second_axis": "a vector has one axis; write x.shape[0]",
     "either": "vectors, ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",

@@ -68,7 +68,7 @@ private:
     constexpr auto kGroup = size_t(runtime::kGroupRows);
     const auto place = size_t(list.size++);
     const auto rows = size_t(list.groups()) * kGroup;
-    list.words.resize(rows * row.size()), list.ids.resize(rows, -1);
+    resizeZeroed(list.words, rows * row.size()), list.ids.resize(rows, -1);
     list.ids[place] = id;
     for (size_t word = 0; word < row.size(); ++word)
       list.words[(place / kGroup * row.size() + word) * kGroup + place % kGroup] = row[word];

@@ -334,6 +334,28 @@ TEST_F(IndexFile, MappedRowsAreThoseThatAreRead) {
   }
 }
 
+TEST_F(IndexFile, EmptyListsOfAMappedFile) {
+  const Index whole = smallIndex(ANNUDF_ELEMENT_F32);
+  std::vector<int64_t> gone;
+  for (uint32_t list : {1u, whole.nLists() - 1})
+    gone.insert(gone.end(), whole.list(list).ids.begin(),
+                whole.list(list).ids.begin() + whole.list(list).size);
+  Index some = whole;
+  some.remove(gone);
+  some.save(path);
+  const Matrix more = test::integerMatrix(ANNUDF_ELEMENT_F32, 100, dimsOf(ANNUDF_ELEMENT_F32));
+  Index read = Index::load(path), mapped = Index::load(path, FileUse::Map);
+  ASSERT_EQ(mapped.list(1).size, 0);
+  EXPECT_TRUE(mapped.isMapped());
+  for (Index *one : {&read, &mapped})
+    one->extend(more.view());
+  ASSERT_GT(mapped.list(1).size, 0);
+  for (uint32_t l = 0; l < read.nLists(); ++l) {
+    EXPECT_EQ(mapped.list(l).ids, read.list(l).ids);
+    EXPECT_TRUE(std::ranges::equal(mapped.list(l).words, read.list(l).words)) << l;
+  }
+}
+
 TEST_F(IndexFile, RowsOfAMappedFileAreNotChecked) {
   std::string bytes = saved();
   const Index whole = Index::load(path);
@@ -343,7 +365,7 @@ TEST_F(IndexFile, RowsOfAMappedFileAreNotChecked) {
   bytes[at] ^= 1;
   EXPECT_TRUE(contains(load(bytes), "the SHA-256 of the index does not match"));
   EXPECT_NE(Index::load(path, FileUse::Map).list(0).words[0], whole.list(0).words[0]);
-  // Everything else is.
+  // Sizes and the header are.
   bytes.resize(bytes.size() - 1);
   test::writePlainly(path, bytes);
   EXPECT_TRUE(contains(errorOf([&] { (void)Index::load(path, FileUse::Map); }), "truncated"));

@@ -26,7 +26,7 @@ public:
       list.size = int64_t(some.size());
       list.ids = some;
       list.ids.resize(size_t(list.groups()) * kGroupRows, -1);
-      list.words.resize(size_t(list.groups() * words()) * kGroupRows);
+      resizeZeroed(list.words, size_t(list.groups() * words()) * kGroupRows);
       size_ += list.size;
       for (const int64_t id : some)
         largestId_ = std::max(largestId_, id);

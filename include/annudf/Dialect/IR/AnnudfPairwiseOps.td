@@ -81,11 +81,17 @@ def Annudf_DistanceOp : Annudf_HookOp<"distance", 0, "PairwiseOp"> {
 
     ```mlir
     annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
-      %first = arith.constant 0 : index
-      %xi = annudf.at %x[%first] : !annudf.vector<f32>
-      %yi = annudf.at %y[%first] : !annudf.vector<f32>
-      %d = arith.subf %xi, %yi : f32
-      annudf.yield %d : f32
+      %begin = arith.constant 0 : index
+      %step = arith.constant 1 : index
+      %dims = annudf.index dims
+      %zero = arith.constant 0.0 : f32
+      %dot = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+        %xi = annudf.at %x[%i] : !annudf.vector<f32>
+        %yi = annudf.at %y[%i] : !annudf.vector<f32>
+        %next = math.fma %xi, %yi, %acc : f32
+        scf.yield %next : f32
+      }
+      annudf.yield %dot : f32
     }
     ```
   }];

@@ -10,6 +10,7 @@ outside the function. The places of the file are kept.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import inspect
 import types
@@ -61,6 +62,12 @@ def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> tuple[
     parameters = list(own_signature(function).parameters.values())
     values = {one.name: given.get(one.name, one.default) for one in _others(parameters)}
     arrays = {name: value for name, value in values.items() if _is_array(value)}
+    if arrays and CONTEXT in [one.name for one in parameters[:VECTORS]]:
+        unsupported(
+            f"a vector of {function.__name__} is named '{CONTEXT}', which has the arrays; give it another name",
+            source.file,
+            source.line,
+        )
     for name, value in values.items():
         if name not in arrays:
             _check_value(name, value, function)
@@ -103,7 +110,7 @@ def _rewritten(
     if source.tree is None:
         return function  # Only syntax that is ours needs a tree, and each kind of it is refused by its name then.
     tree = copy.deepcopy(source.tree)
-    loops = _Loops(source, tree)
+    loops = _Loops(source, tree, arrays, _not_builtin(function, source))
     tree.body = [loops.visit(statement) for statement in tree.body]
     if not values and not loops.is_changed:
         return function
@@ -153,11 +160,27 @@ def _given(tree: ast.FunctionDef, source: Source, values: Mapping[str, Any]) -> 
     return result
 
 
+def _not_builtin(function: types.FunctionType, source: Source) -> set[str]:
+    """Names of loops' builtins that mean something else in the function."""
+    own = {*function.__code__.co_varnames, *function.__code__.co_freevars, *source.assigned_names()}
+    return {
+        name
+        for name in ("range", "zip", "enumerate")
+        if name in own or function.__globals__.get(name, getattr(builtins, name)) is not getattr(builtins, name)
+    }
+
+
 class _Captured(ast.NodeTransformer):
     """Reads arrays from ctx: ``w[i]`` becomes ``ctx.w[i]``."""
 
     def __init__(self, source: Source, arrays: Collection[str]) -> None:
         self._source, self._arrays = source, arrays
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        if node.arg in self._arrays:
+            message = f"'{node.arg}' is an array of the function around; give the inner argument another name"
+            self._source.refuse(node, message)
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self._arrays:
@@ -171,13 +194,18 @@ class _Captured(ast.NodeTransformer):
 class _Loops(ast.NodeTransformer):
     """Makes loops over ``range`` of those over vectors, and refuses what only arrays have."""
 
-    def __init__(self, source: Source, tree: ast.FunctionDef) -> None:
-        self._source, self._tree = source, tree
+    def __init__(
+        self, source: Source, tree: ast.FunctionDef, arrays: Collection[str], not_builtin: Collection[str]
+    ) -> None:
+        self._source, self._tree, self._arrays, self._not_builtin = source, tree, arrays, not_builtin
         self._lengths = names_of_lengths(ast.walk(tree))
         self._counters = 0
         self.is_changed = False
 
     def visit_For(self, node: ast.For) -> ast.AST:
+        for inner in ast.walk(node.iter):
+            if isinstance(inner, ast.Name) and inner.id in self._not_builtin:
+                self._refuse(inner, f"'{inner.id}' is not Python's own here; give yours another name, or write {LOOP}")
         if not is_call(node.iter, "range"):
             self.is_changed = True
             counter, begin, of = self._over(node.target, node.iter)
@@ -214,13 +242,14 @@ class _Loops(ast.NodeTransformer):
         for one, vector in zip(targets, vectors, strict=True):
             entry = ast.Subscript(vector, ast.Name(counter.id, ast.Load()), ast.Load())
             begin.append(ast.copy_location(ast.Assign([one], ast.copy_location(entry, vector)), of))
-        first = next((one for one in vectors if isinstance(one, ast.Name)), None)
+        first = next((one for one in vectors if isinstance(one, ast.Name) and one.id not in self._arrays), None)
         if first is None:
             self._refuse(of, f"a loop over captures alone has no length; write {LOOP}")
         return counter, begin, copy.deepcopy(first)
 
     def visit_While(self, node: ast.While) -> ast.AST:
-        for inner in ast.walk(node.test):
+        # With another condition beside it, such as a counter's, the compiler knows whether the loop ends.
+        for inner in ast.walk(node.test) if isinstance(node.test, ast.Compare) else ():
             if is_length(inner, self._lengths):
                 told = "a metric cannot repeat while something about all coordinates holds"
                 self._refuse(node.test, f"{told}; write {LOOP}")

@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256)
     atomicMax(extent, most);
 }
 
-/// The same of the rows that pass a filter.
+/// Marks the rows that pass a filter, a bit each.
 /// \param counts  groups + 1, the last of which is 0 then.
 extern "C" __global__ void __launch_bounds__(256)
     annudf_passing_mark(const int64_t *ids, uint32_t groups, const uint32_t *filter, uint32_t *stay,

@@ -32,7 +32,7 @@ ListOfRows gatherPassing(const std::shared_ptr<const Context> &context, const Bu
                          CandidateMemory &memory, const DeviceIndex &index, uint64_t filter,
                          int64_t most);
 
-/// Those of the last filter of an index, for more searches with it. Thread-safe.
+/// Keeps the gathered rows of an index's last filter, for more searches with it. Thread-safe.
 class PassingRows : public IndexAttachment {
 public:
   /// Whether of() makes nothing.
@@ -51,7 +51,7 @@ public:
       last_ = made, number_ = filter.number();
     return made;
   }
-  /// \param mostKept  rows.
+  /// \param mostKept  more rows are not kept.
   explicit PassingRows(int64_t mostKept) : mostKept_(mostKept) {}
 
 private:

@@ -26,6 +26,10 @@
 #include <string>
 #include <vector>
 
+namespace annudf {
+class FileReader;
+} // namespace annudf
+
 namespace annudf::runtime {
 
 /// Most lists of an index.
@@ -73,6 +77,7 @@ struct SearchParams {
 } // namespace ivf_flat
 
 class Index;
+class SectionReader;
 
 /// An index that was made where its rows are.
 struct IndexParts {
@@ -90,9 +95,9 @@ struct IndexParts {
 /// What load() does with the rows of a file.
 enum class FileUse {
   Read, ///< All are read into memory, and checked by the file's digest.
-  Map,  ///< They stay in the file, which is mapped: a search reads the lists that it probes, and
-        ///< nothing checks them. What changes them changes a copy in memory. Ids and columns are
-        ///< read.
+  Map,  ///< They stay in the file, which is mapped: a search on the host reads the lists that it
+        ///< probes. Ids and columns are read; no digest but the header's is compared. What changes
+        ///< rows changes copies in memory.
 };
 
 class Index : public RowStore {
@@ -177,6 +182,9 @@ private:
   /// \param largest  no id is above it.
   static Index packed(const MatrixView &rows, const IndexParams &params, const RowIds &ids,
                       int64_t largest, const Progress &progress);
+  /// What a file has of lists of these sizes.
+  void readLists(FileReader &file, SectionReader &sections, std::span<const int64_t> sizes,
+                 FileUse use);
   /// What follows the choice of a list for each row.
   void append(const MatrixView &rows, const NewIds &ids, const std::vector<uint32_t> &assigned,
               const Progress &progress);

@@ -12,7 +12,8 @@
 #include "annudf/Support/FileIO.h"
 #include "annudf/runtime/support/HugePages.h"
 
-#include <atomic>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -20,14 +21,8 @@
 
 namespace annudf::runtime {
 
-/// The file of an index whose lists are read where they stand there.
-struct MappedLists {
-  std::shared_ptr<FileMapping> file;
-  /// Until then a list takes what the file has; later, places that it gets again are zero.
-  std::atomic<bool> isLoaded{false};
-};
-
-/// HugeAllocator, but for a first block that a mapped file has.
+/// HugeAllocator, but for a first block that a mapped file has. Words are not zeroed, so that those
+/// of a file stay as they are and are not read.
 template <class T> class WordsAllocator {
 public:
   using value_type = T;
@@ -36,41 +31,44 @@ public:
   using is_always_equal = std::false_type;
 
   WordsAllocator() = default;
-  /// \param first  the place of the first block, which is as large as it is asked for there.
-  WordsAllocator(std::shared_ptr<MappedLists> lists, T *first)
-      : lists_(std::move(lists)), first_(first) {}
+  /// The first block that is asked for is the `count` words at `first`.
+  WordsAllocator(std::shared_ptr<FileMapping> file, T *first, size_t count)
+      : file_(std::move(file)), first_(first), count_(count) {}
   template <class U> WordsAllocator(const WordsAllocator<U> &) noexcept {}
 
   T *allocate(size_t count) {
-    if (T *first = std::exchange(first_, nullptr))
-      return first;
-    return HugeAllocator<T>().allocate(count);
+    T *first = std::exchange(first_, nullptr);
+    return first && count == count_ ? first : HugeAllocator<T>().allocate(count);
   }
   void deallocate(T *memory, size_t count) noexcept {
-    if (!isMapped(memory))
+    if (!file_ || !file_->holds(memory))
       HugeAllocator<T>().deallocate(memory, count);
   }
-  template <class U> void construct(U *at) {
-    if (!isMapped(at) || lists_->isLoaded)
-      ::new (static_cast<void *>(at)) U();
-  }
+  template <class U> void construct(U *at) { ::new (static_cast<void *>(at)) U; }
   template <class U, class... Values> void construct(U *at, Values &&...values) {
     ::new (static_cast<void *>(at)) U(std::forward<Values>(values)...);
   }
   /// A copy of a list is in memory.
   WordsAllocator select_on_container_copy_construction() const { return {}; }
   friend bool operator==(const WordsAllocator &a, const WordsAllocator &b) {
-    return a.lists_ == b.lists_;
+    return a.file_ == b.file_;
   }
 
 private:
-  bool isMapped(const void *at) const { return lists_ && lists_->file->holds(at); }
-
-  std::shared_ptr<MappedLists> lists_;
+  std::shared_ptr<FileMapping> file_;
   T *first_ = nullptr;
+  size_t count_ = 0;
 };
 
 using ListWords = std::vector<uint32_t, WordsAllocator<uint32_t>>;
+
+/// Gives a list so many words, of which new ones are zero.
+inline void resizeZeroed(ListWords &words, size_t count) {
+  const size_t before = words.size();
+  words.resize(count);
+  if (count > before)
+    std::fill(words.begin() + static_cast<ptrdiff_t>(before), words.end(), 0u);
+}
 
 } // namespace annudf::runtime
 

@@ -148,6 +148,8 @@ public:
   std::span<const int64_t> idsOf(uint32_t i) const {
     return elsewhere_ ? elsewhere_->ids(i) : std::span<const int64_t>(lists_[i].ids);
   }
+  /// Whether rows are in a file that is mapped: whoever can should not read all of them.
+  bool isMapped() const { return isMapped_; }
   /// Whether its lists are in host memory: they are not where a device made them and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
   /// Where its rows are somebody else's memory and nobody has asked for a list of them; else null.
@@ -189,7 +191,7 @@ protected:
   int64_t size_ = 0;
   int64_t largestId_ = -1;
   bool missing_ = false;
-  bool holdsCandidates_ = false;
+  bool holdsCandidates_ = false, isMapped_ = false;
   const RowStore *source_ = nullptr;
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
   std::vector<Column> columns_;
