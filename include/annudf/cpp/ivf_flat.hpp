@@ -208,8 +208,8 @@ inline void save(const index &from, const std::string &path, const save_params &
 
 /// Reads an index from a file and checks it.
 /// \param mmap  rows stay in the file, which is mapped: a search on the CPU reads the lists that it
-/// probes, so the index may be larger than memory. No digest but the header's is compared then, and a
-/// file that is cut short later ends the process.
+/// probes, so the index may be larger than memory. No digest but the header's is compared then, and
+/// a file that is cut short later ends the process.
 inline index load(const std::string &path, bool mmap = false) {
   annudf_ivf_flat_index *made = nullptr;
   detail::check(annudf_ivf_flat_load(path.c_str(), mmap, &made));

@@ -13,7 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from annudf._arrays.views import ELEMENT_OF_DTYPE, VECTORS
 from annudf._shards.shard import Shard, check_version
+from annudf._support.options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, InputError, UnavailableError
 from annudf.ivf_flat._files import load
 from annudf.ivf_flat._index import Index
@@ -142,6 +144,41 @@ def refuse_full(folder: str) -> None:
         raise ArgumentError(f"folder is {folder!r}, which holds an index; give another, or remove it first")
 
 
+_FIELDS = {"annudf": str, "metric": str, "n_lists": int, "dim": int, "dtype": str, "columns": dict, "shards": list}
+_SHARD_FIELDS = {"file": str, "sha256": str, "rows": int, "ranges": list, "centers": str}
+
+
+def _wrong_field(found: dict[str, Any]) -> str | None:
+    """The first field of a manifest that is missing or has another form."""
+    wrong = [name for name, kind in _FIELDS.items() if type(found.get(name)) is not kind]
+    if wrong:
+        return wrong[0]
+    if found["metric"] not in COARSE_OF_METRIC:
+        return "metric"
+    if found["dtype"] not in VECTORS:
+        return "dtype"
+    for name, dtype in found["columns"].items():
+        if not isinstance(dtype, str) or dtype not in ELEMENT_OF_DTYPE:
+            return f"columns.{name}"
+    for i, shard in enumerate(found["shards"]):
+        if not isinstance(shard, dict):
+            return f"shards[{i}]"
+        wrong = [name for name, kind in _SHARD_FIELDS.items() if type(shard.get(name)) is not kind]
+        if wrong:
+            return f"shards[{i}].{wrong[0]}"
+        if not shard["ranges"]:
+            return f"shards[{i}].ranges"
+        for j, one in enumerate(shard["ranges"]):
+            if not _is_range(one):
+                return f"shards[{i}].ranges[{j}]"
+    return None if found["shards"] else "shards"
+
+
+def _is_range(found: object) -> bool:
+    """Whether it is two integers, the second above the first."""
+    return isinstance(found, list) and [type(one) for one in found] == [int, int] and 0 <= found[0] < found[1]
+
+
 def read_manifest(folder: str) -> dict[str, Any]:
     """What the manifest says."""
     try:
@@ -153,13 +190,13 @@ def read_manifest(folder: str) -> dict[str, Any]:
         raise InputError(f"{folder}: {MANIFEST} is damaged: {error}") from None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise InputError(f"{folder}: {MANIFEST} is not one of {_FORMAT!r}")
-    known = {"annudf": str, "metric": str, "n_lists": int, "dim": int, "dtype": str, "columns": dict, "shards": list}
-    fields = {"file": str, "sha256": str, "rows": int, "ranges": list, "centers": str}
-    wrong = [name for name, kind in known.items() if not isinstance(found.get(name), kind)]
-    for i, shard in enumerate(found["shards"] if "shards" not in wrong else []):
-        wrong += [f"shards[{i}].{name}" for name, kind in fields.items() if not isinstance(shard.get(name), kind)]
-    if wrong or not found["shards"]:
-        raise InputError(f"{folder}: {MANIFEST} has no '{(wrong or ['shards'])[0]}' of the form that it must have")
+    if (wrong := _wrong_field(found)) is not None:
+        raise InputError(f"{folder}: {MANIFEST} has no '{wrong}' of the form that it must have")
+    for i, one in enumerate(found["shards"]):
+        if (rows := sum(last - first for first, last in one["ranges"])) != one["rows"]:
+            raise InputError(
+                f"{folder}: {MANIFEST} says that shards[{i}] has {one['rows']} rows, its ranges have {rows}"
+            )
     if any(os.path.basename(one["file"]) != one["file"] for one in found["shards"]):
         raise InputError(f"{folder}: {MANIFEST} names a file outside the folder")
     if len({one["centers"] for one in found["shards"]}) != 1:

@@ -29,7 +29,8 @@ from annudf.ivf_flat._merge import knn_merge_parts
 from annudf.ivf_flat._search import search
 from annudf.ivf_flat._search_params import SearchParams
 
-_MOST_KNOWN = 64
+MOST_KNOWN = 64
+"""Metrics and filters that a process keeps for later searches."""
 
 
 @dataclass(frozen=True)
@@ -88,29 +89,6 @@ _known: OrderedDict[str, Any] = OrderedDict()
 _lock = threading.Lock()
 
 
-def remember(one: Packed) -> None:
-    """Keeps the metric or filter of this process for later searches."""
-    with _lock:
-        if one.digest in _known:
-            return
-    made = pickle.loads(one.data)
-    if isinstance(made, Metric):
-        made._told_of_nan = True  # The client tells, as it alone knows the shares of all shards.
-    with _lock:
-        _known[one.digest] = made
-        while len(_known) > _MOST_KNOWN:
-            _known.popitem(last=False)
-
-
-def unknown(digests: Sequence[str]) -> list[str]:
-    """The digests of which this process has nothing."""
-    with _lock:
-        for one in digests:
-            if one in _known:
-                _known.move_to_end(one)
-        return [one for one in digests if one not in _known]
-
-
 @dataclass(frozen=True)
 class Request:
     """A search as every shard gets it; metric and filter are digests."""
@@ -130,6 +108,39 @@ class Request:
         return [self.metric] if self.filter is None else [self.metric, self.filter]
 
 
+class Code(NamedTuple):
+    """The metric and filter of a request."""
+
+    metric: Metric
+    filter: Filter | None
+
+
+def _made(one: Packed) -> Any:
+    made = pickle.loads(one.data)
+    if isinstance(made, Metric):
+        made._told_of_nan = True  # The client tells, as it alone knows the shares of all shards.
+    return made
+
+
+def resolve(request: Request, sent: Sequence[Packed]) -> Code | None:
+    """The metric and filter of a request, which are sent or known; None if one is neither.
+
+    The caller holds the objects, so other requests may push their digests out.
+    """
+    with _lock:
+        found = {one: _known[one] for one in request.digests if one in _known}
+    found |= {one.digest: _made(one) for one in sent if one.digest not in found}
+    if not all(one in found for one in request.digests):
+        return None
+    with _lock:
+        for one in request.digests:
+            found[one] = _known.setdefault(one, found[one])
+            _known.move_to_end(one)
+        while len(_known) > MOST_KNOWN:
+            _known.popitem(last=False)
+    return Code(found[request.metric], None if request.filter is None else found[request.filter])
+
+
 class Part(NamedTuple):
     """The best rows of a shard, and how many of the computed distances are NaN."""
 
@@ -139,12 +150,10 @@ class Part(NamedTuple):
     scored: int
 
 
-def search_shard(request: Request, queries: npt.NDArray[Any], shard: Shard) -> Part:
+def search_shard(request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard) -> Part:
     """Searches the shard; the ids are those of the whole."""
     check_version(request.version)
-    with _lock:
-        metric = _known[request.metric]
-        keep = None if request.filter is None else _known[request.filter]
+    metric = code.metric
     if request.by_query:
         metric = _with(metric, {**metric._values, **request.by_query})
         metric._told_of_nan = True
@@ -154,7 +163,7 @@ def search_shard(request: Request, queries: npt.NDArray[Any], shard: Shard) -> P
         shard.index,
         queries,
         min(request.k, shard.index.size),
-        filter=keep,
+        filter=code.filter,
         return_stats=True,
     )
     return Part(distances, ids, stats.nan_distances or 0, stats.scored or 0)

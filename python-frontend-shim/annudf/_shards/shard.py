@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import annudf
+from annudf._support.checks import with_fault
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, UnavailableError
 from annudf.ivf_flat._index import Index, build, extend
@@ -21,7 +22,7 @@ from annudf.ivf_flat._rows import Ids
 
 Array = npt.NDArray[Any]
 _ROWS_PER_LIST = 256
-"""More rows hardly move a center, and all that are trained on are gathered in one process."""
+"""Most rows a list that k-means trains on: the limit of trainingRows() in runtime/lib/coarse/KMeans.cpp."""
 
 
 class Shard:
@@ -96,27 +97,23 @@ def training_rows(index_params: IndexParams, n_rows: int) -> npt.NDArray[np.int6
 def train(version: str, index_params: IndexParams, samples: Sequence[Array]) -> bytes:
     """The index without rows that every shard begins with, pickled: a shard changes its own."""
     check_version(version)
-    params = IndexParams(
-        n_lists=index_params.n_lists,
-        metric=index_params.metric,
-        kmeans_n_iters=index_params.kmeans_n_iters,
-        kmeans_trainset_fraction=1.0,
-        add_data_on_build=False,
-        missing_values=index_params.missing_values,
-        seed=index_params.seed,
-    )
+    params = index_params._replaced(kmeans_trainset_fraction=1.0, add_data_on_build=False)
     with _told("the rows of training_rows()"):
         return pickle.dumps(build(params, np.concatenate(samples), progress=False))
 
 
 @contextlib.contextmanager
 def _told(rows: str) -> Iterator[None]:
-    """Errors name the caller's arguments, and of which rows they number some."""
+    """Errors name the caller's arguments, and the rows that they number from 0."""
     try:
         yield
     except ArgumentError as error:
-        text = str(error).replace("new_vectors", "dataset").replace("new_indices", "ids")
-        raise type(error)(f"{text} (of {rows})") from None
+        text, argument = (None if one is None else _callers(one) for one in (str(error), error.argument))
+        raise with_fault(type(error)(f"{text} (of {rows})"), argument, error.value, error.allowed) from None
+
+
+def _callers(text: str) -> str:
+    return text.replace("new_vectors", "dataset").replace("new_indices", "ids")
 
 
 def make(

@@ -14,14 +14,16 @@ import numpy.typing as npt
 
 import annudf
 from annudf import _arrays
+from annudf._devices import transfer
 from annudf._metric.captures import check_name
 from annudf._shards import shard
 from annudf._shards.shard import joined, training_rows
 from annudf._support.checks import class_of
+from annudf.common import Resources
 from annudf.dask._cluster import Deadline, check_client, chunks_of, exist, key, prepare, results, run
 from annudf.dask._index import Index, Part
 from annudf.errors import ArgumentError, DtypeError
-from annudf.ivf_flat._ids import check_distinct
+from annudf.ivf_flat._ids import check_distinct, given_ids
 from annudf.ivf_flat._params import IndexParams
 
 
@@ -203,4 +205,6 @@ def _taken(piece: npt.NDArray[Any], positions: npt.NDArray[np.int64]) -> npt.NDA
 
 
 def _check_ids(pieces: list[npt.NDArray[Any]]) -> None:
-    check_distinct(np.concatenate(pieces).astype(np.int64, copy=False), "ids")
+    own = Resources()
+    every = [transfer.as_numpy(given_ids(piece, "ids", own, None, "of shape (n_rows,)")) for piece in pieces]
+    check_distinct(np.concatenate(every), "ids")

@@ -88,9 +88,9 @@ def chunks_of(array: Any) -> list[Any]:
 
 
 async def done(futures: Iterable[Any], deadline: Deadline, state: Callable[[int], str]) -> None:
-    """Waits until the futures are finished or have failed."""
-    waiting = list(futures)
-    while waiting := [one for one in waiting if one.status in ("pending", "lost")]:
+    """Waits until the futures are finished or have failed, all at one time: a lost worker takes results with it."""
+    everything = list(futures)
+    while waiting := [one for one in everything if one.status in ("pending", "lost")]:
         if not deadline.left:
             raise deadline.passed(state(len(waiting)))
         await asyncio.sleep(_POLL_SECONDS)

@@ -16,6 +16,7 @@ import numpy as np
 import annudf
 from annudf import _arrays
 from annudf._shards import files
+from annudf._shards.request import MOST_KNOWN
 from annudf._shards.shard import spelled
 from annudf._support.checks import check_path
 from annudf._support.repr import of_whole
@@ -72,7 +73,7 @@ class Index:
         self._parts = list(parts)
         self._described = described
         self._where: dict[int, str] = {}
-        self._sent: set[tuple[str, str]] = set()  # Workers, and the digests of what they were sent.
+        self._sent: dict[str, list[str]] = {}  # Workers, and the digests that they know; the last used is last.
 
     @property
     def n_shards(self) -> int:
@@ -177,8 +178,14 @@ class Index:
             return set()
         return {one for number, one in there.items() if one not in holders.get(self._parts[number].future.key, ())}
 
+    def _note_sent(self, address: str, digests: list[str]) -> None:
+        """Notes which metric and filter a worker has used. It forgets the oldest, and so does this."""
+        older = [one for one in self._sent.get(address, ()) if one not in digests]
+        self._sent[address] = [*older, *digests][-MOST_KNOWN:]
+
     def _distrust(self, address: str) -> None:
-        """Asks for the places of its shards again before the next call."""
+        """Asks for the places of its shards again before the next call, and sends metric and filter again."""
+        self._sent.pop(address, None)
         self._where = {number: one for number, one in self._where.items() if one != address}
 
     async def _places(self, deadline: Deadline, failed: set[str]) -> tuple[dict[int, str], dict[int, BaseException]]:

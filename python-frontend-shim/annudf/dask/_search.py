@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._core import DEFAULT_NAN_SHARE
 from annudf._devices import transfer
-from annudf._metric.metric import Metric
 from annudf._shards import request as shards
 from annudf._shards.request import Packed, Request, merge_parts, request_of
 from annudf._support.checks import check_bool, check_int, class_of, warn_caller
@@ -85,14 +83,14 @@ def search(
     partly = check_bool(allow_partial, "allow_partial")
     chunks = None
     if isinstance(queries, dask.array.Array):
-        chunks = _sizes_of(queries, call.metric, index)
-        found, whys = run(index._client, functools.partial(call.as_tasks, queries, partly), deadline)
+        chunks = _sizes_of(queries, index)
+        found, whys = run(index._client, lambda: call.as_tasks(queries), deadline)
     else:
         given = call.on_host(queries)
         if not len(given):
             none = (np.empty((0, call.k), np.float32), np.empty((0, call.k), np.int64))
             return (*none, 1.0) if partly else none
-        found, whys = run(index._client, functools.partial(call.by_calls, given), deadline)
+        found, whys = run(index._client, lambda: call.by_calls(given), deadline)
     missing = [number for number in range(index.n_shards) if number not in found]
     if missing and (not partly or not found):
         names = " and ".join(index._name(number) for number in missing)
@@ -164,7 +162,7 @@ class _Call:
     async def _asked(self, groups: Mapping[str, list[int]], queries: npt.NDArray[Any]) -> dict[str, Any]:
         """The answers of the workers, each of which is sent once what it does not know."""
         index, answers = self.index, dict[str, Any]()
-        unknown = {address: [d for d in self.packed if (address, d) not in index._sent] for address in groups}
+        unknown = {address: [d for d in self.packed if d not in index._sent.get(address, ())] for address in groups}
         while unknown:
             calls = {
                 address: (
@@ -178,15 +176,15 @@ class _Call:
                 for address, digests in unknown.items()
             }
             new = await ask(index._client, calls, self.deadline, index._gone)
-            for address, digests in unknown.items():
-                if not isinstance(new[address], BaseException):
-                    index._sent |= {(address, one) for one in digests}
-            # A worker that was started again under its address has forgotten them, or they were too many.
-            unknown = {address: one.digests for address, one in new.items() if isinstance(one, _Unknown)}
+            for address, one in new.items():
+                if not isinstance(one, (BaseException, _Unknown)):
+                    index._note_sent(address, self.request.digests)
             answers |= {address: one.error if isinstance(one, _Raised) else one for address, one in new.items()}
+            # A worker that was started again under its address knows nothing, and every worker forgets the oldest.
+            unknown = {address: list(self.packed) for address, one in new.items() if isinstance(one, _Unknown)}
         return answers
 
-    async def as_tasks(self, queries: Any, partly: bool) -> tuple[dict[int, Any], dict[int, BaseException]]:
+    async def as_tasks(self, queries: Any) -> tuple[dict[int, Any], dict[int, BaseException]]:
         """Tasks that search shards; what they find stays on the cluster."""
         client, index = self.index._client, self.index
         pieces = chunks_of(client.persist(queries))
@@ -215,7 +213,8 @@ class _Call:
             except UnavailableError as error:
                 whys |= {n: error for n, task in tasks.items() if not task.done()}
             for number, task in tasks.items():
-                why = await failure(task) if task.done() else LostTask(str(whys[number]))
+                late = whys.get(number, "its worker was lost with the result")
+                why = await failure(task) if task.done() else LostTask(str(late))
                 if why is None:
                     found[number] = task
                 elif isinstance(why, LostTask):
@@ -271,7 +270,7 @@ def _filter(given: Any) -> Filter | None:
     return from_mask(given)
 
 
-def _sizes_of(queries: Any, metric: Metric, index: Index) -> tuple[int, ...]:
+def _sizes_of(queries: Any, index: Index) -> tuple[int, ...]:
     if queries.ndim != 2 or queries.shape[1] != index.dim or len(queries.chunks[1]) != 1:
         raise ArgumentError(
             f"argument 'queries' has shape {queries.shape} and {len(queries.chunks[-1])} chunks a row, it must be "
@@ -308,10 +307,7 @@ class _Raised:
 
 
 class _Unknown:
-    """Digests of which a worker has nothing."""
-
-    def __init__(self, digests: list[str]) -> None:
-        self.digests = digests
+    """The answer of a worker that does not know the metric or the filter."""
 
 
 async def _search_here(
@@ -327,11 +323,9 @@ async def _search_here(
 
     def work() -> Any:
         fit_threads(dask_worker.state.nthreads, process)
-        for one in sent:
-            shards.remember(one)
-        if unknown := shards.unknown(request.digests):
-            return _Unknown(unknown)
-        return [None if one is None else shards.search_shard(request, queries, one) for one in here]
+        if (code := shards.resolve(request, sent)) is None:
+            return _Unknown()
+        return [None if one is None else shards.search_shard(request, code, queries, one) for one in here]
 
     try:
         return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
@@ -340,12 +334,12 @@ async def _search_here(
 
 
 def _search_task(
-    request: Request, queries: npt.NDArray[Any], code: list[Packed], shard: Any, process: tuple[str, int]
+    request: Request, queries: npt.NDArray[Any], sent: list[Packed], shard: Any, process: tuple[str, int]
 ) -> shards.Part:
     fit_threads(distributed.get_worker().state.nthreads, process)
-    for one in code:
-        shards.remember(one)
-    return shards.search_shard(request, queries, shard)
+    code = shards.resolve(request, sent)
+    assert code is not None, "a task is sent all that its request names"
+    return shards.search_shard(request, code, queries, shard)
 
 
 def _whole(pieces: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:

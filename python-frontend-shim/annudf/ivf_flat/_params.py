@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from annudf._core import (
     DEFAULT_KMEANS_N_ITERS,
@@ -30,12 +30,18 @@ class Parameters:
             object.__setattr__(self, name, value)
             return
         kind = type(self).__name__
-        known = [
-            one for base in type(self).__mro__ for one, member in vars(base).items() if isinstance(member, property)
-        ]
+        known = self._names()
         if name not in known:
             raise AttributeError(f"{kind} has no '{name}'; it has {', '.join(known)}")
         raise AttributeError(f"{name} of {kind} cannot be set; make others: {kind}({name}=...)")
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [one for base in cls.__mro__ for one, member in vars(base).items() if isinstance(member, property)]
+
+    def _replaced(self, **others: object) -> Self:
+        """The same parameters, but for those given."""
+        return type(self)(**{name: getattr(self, name) for name in self._names()} | others)
 
 
 class IndexParams(Parameters):

@@ -24,9 +24,15 @@ LIMIT = 120.0
 @contextlib.contextmanager
 def two_processes():
     """A client of two workers with a thread each."""
+    settings = {
+        "distributed.comm.timeouts.connect": "60s",
+        # A local cluster closes a worker that is not back in this time; tests that kill again may never see it back.
+        "distributed.deploy.lost-worker-timeout": "1h",
+        # A worker is forked from a process that has imported distributed, so it starts sooner.
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
     with (
-        # A local cluster closes what is not back in this time, which tests that kill again may never see it be.
-        dask.config.set({"distributed.comm.timeouts.connect": "60s", "distributed.deploy.lost-worker-timeout": "1h"}),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import subprocess
 import sys
 
@@ -23,7 +23,7 @@ import dask.array as da
 from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes
 from distributed import Client, Event
 
-from annudf.dask import _search
+from annudf.dask import _cluster, _search
 from annudf.dask import ivf_flat as dask_ivf
 
 ROWS, DIM, QUERIES, CHUNK = 700, 9, 21, 96
@@ -69,7 +69,7 @@ def client():
         yield client
 
 
-@pytest.fixture(scope="module", params=["float32", "int8"])
+@pytest.fixture(scope="module")
 def indexes(request, client):
     """A sharded index, the one index, and queries."""
     base = vectors(ROWS, DIM, request.param, 1)
@@ -83,16 +83,33 @@ once = pytest.mark.parametrize("indexes", ["float32"], indirect=True)
 METRICS = {"sqeuclidean": None, "opaque": manhattan, "query": weighted, "column": priced, "row": taxed}
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
-def test_a_search_equals_that_of_one_index(indexes, metric, client):
+@pytest.mark.parametrize(
+    "indexes, metric",
+    [
+        pytest.param(dtype, metric, id=f"{dtype}-{name}")
+        for dtype, names in (("float32", METRICS), ("int8", ("sqeuclidean", "column")))
+        for name, metric in ((name, METRICS[name]) for name in names)
+    ],
+    indirect=["indexes"],
+    scope="module",
+)
+def test_a_search_equals_that_of_one_index(indexes, metric):
     sharded, one, queries = indexes
     for n_probes, k in ((1, 1), (3, 10), (12, 600)):
         search = ivf_flat.SearchParams(n_probes=n_probes, metric=metric)
         expected = ivf_flat.search(search, one, queries, k)
         assert_equal(dask_ivf.search(search, sharded, queries, k, timeout=LIMIT), expected)
+
+
+@once
+@pytest.mark.parametrize("metric", [weighted, taxed], ids=["query", "row"])
+def test_queries_on_the_cluster(indexes, metric, client):
+    sharded, one, queries = indexes
+    search = ivf_flat.SearchParams(n_probes=12, metric=metric)
+    expected = ivf_flat.search(search, one, queries, 600)
     for found in (
-        dask_ivf.search(search, sharded, spread(client, queries, 8), k, timeout=LIMIT),
-        dask_ivf.search(search, sharded, da.from_array(queries), k, allow_partial=True, timeout=LIMIT)[:2],
+        dask_ivf.search(search, sharded, spread(client, queries, 8), 600, timeout=LIMIT),
+        dask_ivf.search(search, sharded, da.from_array(queries), 600, allow_partial=True, timeout=LIMIT)[:2],
     ):
         assert all(isinstance(one, da.Array) for one in found)
         assert_equal([one.compute() for one in found], expected)
@@ -129,6 +146,7 @@ def test_ids_and_other_indexes(client):
     for wrong, text in (
         (ids * 0 + 7, r"ids\[1\] is 7, the id of row 0 too"),
         (ids - 9000, r"ids\[0\] is -\d+; ids are 0"),
+        (ids > 0, r"argument 'ids' has dtype bool, it must be int64"),
     ):
         with pytest.raises(ArgumentError, match=text):
             dask_ivf.build(params(**more), chunks, ids=spread(client, wrong, 40), timeout=LIMIT)
@@ -186,22 +204,6 @@ def test_files(indexes, tmp_path, client):
     damaged.unlink()
     with pytest.raises(InputError, match=rf"{damaged.name}' cannot be read: .*No such file"):
         dask_ivf.load(tmp_path / "one", timeout=LIMIT)
-    manifest = tmp_path / "one/manifest.json"
-    whole = json.loads(manifest.read_text())
-    for change, text in (
-        ("{", "manifest.json is damaged"),
-        ("[]", "manifest.json is not one of 'annudf shards 1'"),
-        (json.dumps({**whole, "dim": "9"}), "has no 'dim' of the form"),
-        (json.dumps({**whole, "shards": []}), "has no 'shards' of the form"),
-        (json.dumps({**whole, "shards": [{**whole["shards"][0], "file": "../x"}]}), "names a file outside the folder"),
-        (
-            json.dumps({**whole, "shards": [{**whole["shards"][0], "centers": "x"}, whole["shards"][1]]}),
-            "different centers",
-        ),
-    ):
-        manifest.write_text(change)
-        with pytest.raises(InputError, match=text):
-            dask_ivf.load(tmp_path / "one", timeout=LIMIT)
     with pytest.raises(InputError, match=r"has no manifest.json that can be read"):
         dask_ivf.load(tmp_path / "none", timeout=LIMIT)
 
@@ -345,23 +347,35 @@ def test_a_wait_has_a_limit(indexes, client):
         with pytest.raises(
             UnavailableError, match=r"no answer of shard 0 of 2 \(rows 0 to 95, .* and shard 1 .*does not answer"
         ):
-            dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=0.5)
+            dask_ivf.search(ivf_flat.SearchParams(), sharded, queries, 1, timeout=0.2)
     finally:
         Event("free").set()
     client.gather(tasks)
 
 
-def test_rows_that_shards_train_on():
-    few = dask_ivf.training_rows(params(kmeans_trainset_fraction=0.01), 100)
-    assert len(few) == 12, "a row a list at least"
-    many = dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2), 10**9)
-    assert len(many) == 512 and (np.diff(many) > 0).all() and many[-1] < 10**9
-    assert (many == dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2), 10**9)).all()
-    other = dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2, seed=2), 10**9)
-    assert (many != other).any()
-    assert (
-        dask_ivf.training_rows(ivf_flat.IndexParams(n_lists=2, kmeans_trainset_fraction=1), 9) == np.arange(9)
-    ).all()
+def test_what_a_client_notes_of_workers_is_bounded():
+    index = dask_ivf.Index(None, [], {})
+    for number in range(100):
+        index._note_sent("a", ["metric", f"filter {number}"])
+        index._note_sent("b", [f"metric {number}"])
+    assert index._sent["a"] == [f"filter {number}" for number in range(37, 99)] + ["metric", "filter 99"]
+    assert index._sent["b"] == [f"metric {number}" for number in range(36, 100)]
+    index._distrust("a")
+    assert list(index._sent) == ["b"]
+
+
+def test_a_wait_sees_results_that_are_lost_during_it():
+    class Future:
+        def __init__(self, *statuses):
+            self.left = list(statuses)
+
+        @property
+        def status(self):
+            return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+    first, second = Future("finished", "lost", "pending", "finished"), Future("pending", "finished")
+    asyncio.run(_cluster.done([first, second], _cluster.Deadline(LIMIT, ""), str))
+    assert first.left == second.left == ["finished"]
 
 
 def test_without_dask():
