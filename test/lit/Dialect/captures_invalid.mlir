@@ -237,7 +237,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 func.func private @f() {
-  // expected-error @below {{'annudf.capture' op expects parent op to be one of 'annudf.metric, annudf.filter, annudf.function'}}
+  // expected-error @below {{'annudf.capture' op expects parent op to be one of 'annudf.metric, annudf.filter, annudf.function, annudf.pairwise'}}
   %w = annudf.capture "w" : !annudf.capture<f32>
   return
 }

@@ -186,6 +186,6 @@ annudf.update (%acc: f32, %x: f32, %y: f32) {
 // -----
 
 func.func private @f(%a: f32) {
-  // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body'}}
+  // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body, annudf.distance'}}
   annudf.yield %a : f32
 }

@@ -106,7 +106,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %c = arith.cmpf olt, %x, %y : f32
     scf.if %c {
-      // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body'}}
+      // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body, annudf.distance'}}
       annudf.yield %acc : f32
     }
     annudf.yield %acc : f32
@@ -124,7 +124,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %c1 step %c1 {
-      // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body'}}
+      // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body, annudf.distance'}}
       annudf.yield %acc : f32
     }
     annudf.yield %acc : f32
@@ -142,7 +142,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %acc : f32
   }
-  // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body'}}
+  // expected-error @below {{'annudf.yield' op expects parent op to be one of 'annudf.init, annudf.update, annudf.finalize, annudf.combine, annudf.keep, annudf.body, annudf.distance'}}
   annudf.yield %c : !annudf.capture<f32>
 }
 
