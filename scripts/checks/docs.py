@@ -28,13 +28,17 @@ def metric(block):
 def whole_module(example):
     """The example as a module, wrapped as far as it needs to be."""
     first = next(line.strip() for line in example.splitlines() if line.strip() and not line.strip().startswith("//"))
-    if first.startswith(("annudf.metric", "annudf.filter", "annudf.function", "annudf.extern", "module", "func.func")):
+    if first.startswith(("annudf.metric", "annudf.filter", "annudf.function", "annudf.extern", "annudf.pairwise", "module", "func.func")):
         return example
     if first.startswith("!"):
         types = [line.split("//")[0].strip() for line in example.splitlines() if line.strip()]
         return "".join(f"func.func private @f{i}({t})\n" for i, t in enumerate(types))
     if first.startswith("annudf.keep"):
         return "annudf.filter @example {\n" + example + "}\n"
+    if first.startswith("annudf.distance"):
+        return "annudf.pairwise @example order(min) coarse(l2) elements(f32) {\n" + example + "}\n"
+    if "annudf.at" in first:
+        return "func.func private @example(%x: !annudf.vector<f32>, %i: index) {\n" + example + "return\n}\n"
     if first.startswith("annudf.body"):
         return "annudf.function @example convention(raw) (f32, f32) -> f32 {\n" + example + "}\n"
     if re.match(r"(%\w+ = annudf\.capture|annudf\.(init|update|finalize))", first):
@@ -84,8 +88,8 @@ def check_examples(options):
         for line, named, text in examples_of(path):
             module = whole_module(text)
             flags = [word for flag in named for word in shlex.split(flag)]
-            if re.search(r"annudf\.(metric|filter|function)", module) and not flags:
-                flags = ["--annudf-verify-abi"]
+            if re.search(r"annudf\.(metric|filter|function|pairwise)", module) and not flags:
+                flags = ["--annudf-raise-pairwise", "--annudf-verify-abi"]
             for extra in ([], ["--mlir-print-op-generic"]):
                 done = subprocess.run([options.opt, *flags, *extra], input=module, capture_output=True, text=True)
                 if done.returncode:

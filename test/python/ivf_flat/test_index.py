@@ -192,7 +192,7 @@ def test_vectors_stay_in_a_mapped_file(tmp_path):
         for one, other in zip(search(read, queries, 10), search(mapped, queries, 10), strict=True):
             np.testing.assert_array_equal(one, other)
     assert (tmp_path / "index").read_bytes() == before
-    with pytest.raises(ArgumentError, match=r"^mmap is 'r'; give True or False$"):
+    with pytest.raises(ArgumentError, match=r"^mmap is 'r', it must be True or False$"):
         ivf_flat.load(tmp_path / "index", mmap="r")
 
 
