@@ -47,6 +47,14 @@ IndexOp annudf::sameIndex(Value value) {
   return nullptr;
 }
 
+void annudf::shortenIndices(Operation *root) {
+  root->walk([](LoadOp load) {
+    for (OpOperand &operand : load.getIndicesMutable())
+      if (IndexOp index = sameIndex(operand.get()))
+        operand.set(index.getResult());
+  });
+}
+
 // No default: how an index of a new extent is proved to be inside has to be said here.
 Inside annudf::isInside(const IntRange &index, std::optional<ScanIndex> same, int64_t extent) {
   switch (CaptureType::kindOf(extent)) {

@@ -13,6 +13,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_GATHEREDTESTING_H
 #define ANNUDF_TEST_RUNTIME_GATHEREDTESTING_H
 
+#include "AnswerTesting.h"
 #include "FilterTesting.h"
 #include "RefineOwnTesting.h"
 
@@ -32,28 +33,11 @@ public:
   Gather &operator=(const Gather &) = delete;
 };
 
-struct GatheredAnswer {
-  std::vector<int64_t> ids;
-  std::vector<float> distances;
-  runtime::SearchStats stats;
-};
-
-/// Poisoned before, so that an entry that nobody wrote is seen.
-inline GatheredAnswer answerFrom(runtime::Backend &backend, const runtime::Index &index,
-                                 const runtime::Metric &metric, const reference::Vectors &queries,
-                                 int k, const runtime::SearchParams &params) {
-  const size_t cells = size_t(queries.rows) * size_t(k);
-  GatheredAnswer answer = {std::vector<int64_t>(cells, -777), std::vector<float>(cells, -777), {}};
-  backend.search(index, metric, bind(metric, queries.dims, queries.rows), view(queries), k, params,
-                 answer.ids.data(), answer.distances.data(), &answer.stats);
-  return answer;
-}
-
-inline bool isGathered(const GatheredAnswer &answer) {
+inline bool isGathered(const Answer &answer) {
   return answer.stats.why.find("% of rows pass and are gathered") != std::string::npos;
 }
 
-inline void expectSame(const GatheredAnswer &lists, const GatheredAnswer &gathered) {
+inline void expectSame(const Answer &lists, const Answer &gathered) {
   EXPECT_FALSE(isGathered(lists)) << lists.stats.why;
   EXPECT_TRUE(isGathered(gathered)) << gathered.stats.why;
   ASSERT_EQ(gathered.ids, lists.ids);
@@ -89,10 +73,9 @@ inline void compareGathered(runtime::Backend &backend, const runtime::Metric &me
           for (const int k : {1, 10, 100}) {
             const runtime::SearchParams params = {.filter = filter, .family = family};
             const auto search = [&] {
-              return answerFrom(backend, own.index, metric, queries, k, params);
+              return answerOf(backend, own.index, metric, queries, k, params);
             };
-            const GatheredAnswer lists = (Gather(false), search()),
-                                 gathered = (Gather(true), search());
+            const Answer lists = (Gather(false), search()), gathered = (Gather(true), search());
             expectSame(lists, gathered);
             if (testing::Test::HasFatalFailure())
               return;
@@ -102,6 +85,20 @@ inline void compareGathered(runtime::Backend &backend, const runtime::Metric &me
           }
         }
   }
+}
+
+/// The lists are scanned where some of 16 are not probed, where all rows pass, and where queries
+/// find different rows.
+/// \param isGatheredFor  of a search with these parameters.
+template <class IsGathered>
+void expectListsAreScanned(IsGathered isGatheredFor,
+                           const std::shared_ptr<const runtime::RowFilter> &filter,
+                           int64_t queries) {
+  EXPECT_FALSE(isGatheredFor({.candidates = runtime::Lists{15}, .filter = filter}));
+  EXPECT_FALSE(isGatheredFor({.filter = filterOf(kGatheredRows, [](int64_t) { return true; })}));
+  const auto byQuery = predicateOf({bitmapOf(
+      queries, kGatheredRows, [](int64_t query, int64_t row) { return row % 7 == query % 7; })});
+  EXPECT_FALSE(isGatheredFor({.filter = filter, .predicate = byQuery}));
 }
 
 } // namespace annudf::test

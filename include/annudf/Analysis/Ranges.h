@@ -66,6 +66,9 @@ Inside isInside(const ranges::IntRange &index, std::optional<ir::ScanIndex> same
 /// The annudf.index whose value a value is, through casts that keep it; null if there is none.
 ir::IndexOp sameIndex(mlir::Value value);
 
+/// The indices of loads below `root` come from annudf.index without detours.
+void shortenIndices(mlir::Operation *root);
+
 /// The first index of a load that is not proved to be inside its extent.
 struct UnprovedIndex {
   Inside why = Inside::Yes; ///< Yes: all are.

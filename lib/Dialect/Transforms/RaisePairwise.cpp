@@ -432,11 +432,7 @@ void Raising::write() {
   writeUpdate();
   writeFinalize();
   // A capture of extent dim is read by annudf.index dim itself.
-  metric.walk([](LoadOp load) {
-    for (OpOperand &operand : load.getIndicesMutable())
-      if (IndexOp index = sameIndex(operand.get()))
-        operand.set(index.getResult());
-  });
+  shortenIndices(metric);
   Block &update = *metric.getUpdate().getHookBlock();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(update)))
     if (isOpTriviallyDead(&op)) // Such as conversions of the counter.

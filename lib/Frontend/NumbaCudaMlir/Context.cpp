@@ -8,8 +8,6 @@
 
 #include "Frontend.h"
 
-#include "annudf/Analysis/Ranges.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -76,12 +74,4 @@ LogicalResult frontend::resolveContext(UdfOpInterface metric) {
     for (UnrealizedConversionCastOp cast : contexts)
       cast.erase();
   return result;
-}
-
-void frontend::shortenIndices(UdfOpInterface metric) {
-  metric->walk([](LoadOp load) {
-    for (OpOperand &operand : load.getIndicesMutable())
-      if (IndexOp index = sameIndex(operand.get()))
-        operand.set(index.getResult());
-  });
 }

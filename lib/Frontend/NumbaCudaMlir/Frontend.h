@@ -57,8 +57,6 @@ mlir::FailureOr<int64_t> inlineCalls(mlir::ModuleOp module, int64_t &slots);
 
 /// Replaces what hooks get from `ctx` by the metric's captures (Context.cpp).
 mlir::LogicalResult resolveContext(ir::UdfOpInterface metric);
-/// The indices of loads come from annudf.index without detours (Context.cpp).
-void shortenIndices(ir::UdfOpInterface metric);
 
 /// Replaces the slots of a hook or function by values (Memory.cpp).
 mlir::FailureOr<int64_t> promoteSlots(mlir::Operation *root);

@@ -8,6 +8,7 @@
 
 #include "Frontend.h"
 
+#include "annudf/Analysis/Ranges.h"
 #include "annudf/Frontend/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -37,16 +37,11 @@ TEST(CpuGathered, OnlyWhereAllListsAreScannedByOneFilter) {
   const Index index = Index::build(params, view(base));
   const auto filter = filterOf(kGatheredRows, [](int64_t id) { return id % 100 == 0; });
   const auto isFor = [&](const SearchParams &how) {
-    return isGathered(answerFrom(*backend, index, metric, queries, 5, how));
+    return isGathered(answerOf(*backend, index, metric, queries, 5, how));
   };
   EXPECT_TRUE(isFor({.candidates = Lists{16}, .filter = filter})); // By its cost.
   const Gather gather(true);
-  EXPECT_FALSE(isFor({.candidates = Lists{15}, .filter = filter}));
-  EXPECT_FALSE(isFor({.filter = filterOf(kGatheredRows, [](int64_t) { return true; })}));
-  const auto byQuery =
-      predicateOf({bitmapOf(queries.rows, kGatheredRows,
-                            [](int64_t query, int64_t row) { return row % 7 == query % 7; })});
-  EXPECT_FALSE(isFor({.filter = filter, .predicate = byQuery}));
+  expectListsAreScanned(isFor, filter, queries.rows);
 }
 
 /// All of 1,024 lists.

@@ -9,6 +9,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_CUDA_AGAINSTPAIRS_H
 #define ANNUDF_TEST_RUNTIME_CUDA_AGAINSTPAIRS_H
 
+#include "../AnswerTesting.h"
 #include "CudaMetrics.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
@@ -17,30 +18,6 @@
 #include <string>
 
 namespace annudf::test {
-
-struct Answer {
-  std::vector<int64_t> ids;
-  std::vector<float> distances;
-  runtime::SearchStats stats;
-};
-
-/// Poisoned before, so that an entry that nobody wrote is seen.
-inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
-                       const runtime::Metric &metric, const runtime::BoundCaptures &captures,
-                       const reference::Vectors &queries, int k,
-                       const runtime::SearchParams &params) {
-  const size_t cells = size_t(queries.rows) * size_t(k);
-  Answer answer = {std::vector<int64_t>(cells, -777), std::vector<float>(cells, -777.0F), {}};
-  backend.search(index, metric, captures, view(queries), k, params, answer.ids.data(),
-                 answer.distances.data(), &answer.stats);
-  return answer;
-}
-inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
-                       const runtime::Metric &metric, const reference::Vectors &queries, int k,
-                       const runtime::SearchParams &params) {
-  return answerOf(backend, index, metric, bind(metric, queries.dims, queries.rows), queries, k,
-                  params);
-}
 
 inline runtime::Index build(const reference::Vectors &base, uint32_t lists) {
   runtime::IndexParams params;

@@ -36,14 +36,6 @@ struct Lists {
   std::vector<std::byte> rows; ///< Copies; none of rows that are read where they are.
 };
 
-template <class T> std::vector<T> readBack(uint64_t from, size_t count) {
-  std::vector<T> values(count);
-  sharedBackend()->copy(reinterpret_cast<uint64_t>(values.data()), from, count * sizeof(T),
-                        nullptr);
-  sharedBackend()->synchronize(nullptr);
-  return values;
-}
-
 std::unique_ptr<DeviceMemory> put(const void *from, size_t bytes, uint64_t shift = 0) {
   auto memory = sharedBackend()->allocate(bytes + shift, nullptr);
   sharedBackend()->copy(memory->address() + shift, reinterpret_cast<uint64_t>(from), bytes,

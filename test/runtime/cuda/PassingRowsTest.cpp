@@ -30,14 +30,6 @@ struct Row {
   bool operator==(const Row &) const = default;
 };
 
-template <class T> std::vector<T> readBack(uint64_t from, size_t count) {
-  std::vector<T> values(count);
-  sharedBackend()->copy(reinterpret_cast<uint64_t>(values.data()), from, count * sizeof(T),
-                        nullptr);
-  sharedBackend()->synchronize(nullptr);
-  return values;
-}
-
 /// Lists of rows of two chunks, on the device.
 class Lists {
 public:

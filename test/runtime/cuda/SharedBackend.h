@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 namespace annudf::test {
 
@@ -34,6 +35,15 @@ inline runtime::CudaBackend *sharedBackend() {
     }
   }();
   return backend.get();
+}
+
+/// Values in the memory of its device.
+template <class T> std::vector<T> readBack(uint64_t from, size_t count) {
+  std::vector<T> values(count);
+  sharedBackend()->copy(reinterpret_cast<uint64_t>(values.data()), from, count * sizeof(T),
+                        nullptr);
+  sharedBackend()->synchronize(nullptr);
+  return values;
 }
 
 /// Whether it is the stand-in of host/, on which a test takes fewer rows.
