@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from annudf._metric.definition import HOST
 from annudf._metric.metric import Metric
 from annudf._metric.metric import _from_pickle as metric_from_pickle
 from annudf._shards.shard import Shard, check_version
+from annudf._support import fork
 from annudf.filters._bits import Filter
 from annudf.filters._code import CodeFilter
 from annudf.ivf_flat._merge import knn_merge_parts
@@ -86,7 +86,7 @@ def _with(metric: Metric, values: Mapping[str, Value]) -> Metric:
 
 
 _known: OrderedDict[str, Any] = OrderedDict()
-_lock = threading.Lock()
+_lock = fork.lock()
 
 
 @dataclass(frozen=True)

@@ -229,8 +229,8 @@ def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {
     `annudf.metric` of the same name. The loops stand at the top of `annudf.distance`, go from 0 to
     `annudf.index dims` by 1, and read both vectors at their counter. What they carry becomes the
     accumulator: up to 6 values that the distance depends on. Their bodies become one
-    `annudf.update`, what follows them `annudf.finalize`. Every other distance is refused (W5 to
-    W12). The metric is not verified here; `annudf-verify-abi` looks at it as at any other.
+    `annudf.update`, what follows them `annudf.finalize`. Every other distance is refused (rules
+    W). The metric is not verified here; `annudf-verify-abi` looks at it as at any other.
 
     The metric computes what the loops compute, in the same order. Values that nothing needs are
     dropped.
