@@ -8,12 +8,14 @@ tree stays as it is. The tests are annudf_properties_tests, which searches for c
 the lit files of the pass, which pin what is said (how many roundings, above all: a bound that is one too tight is rarely
 exceeded). A stage of .ci/run.
 
-usage: weakened.py BUILD_DIR [NUMBER...]
-       NUMBER  of a rule, in the order of RULES; else all. What tests and annudf-opt link has to be built.
+usage: weakened.py BUILD_DIR [K/N | NUMBER...]
+       NUMBER  of a rule, in the order of RULES; K/N: every N-th from the K-th, as 2/6; else all.
+       What tests and annudf-opt link has to be built.
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -370,8 +372,17 @@ def is_seen(build, number):
     return bool(by)
 
 
+def chosen_rules(arguments):
+    if part := re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", " ".join(arguments)):
+        return range(int(part[1]) - 1, len(RULES), int(part[2]))
+    wrong = [text for text in arguments if not text.isdecimal() or int(text) >= len(RULES)]
+    if wrong:
+        sys.exit(f"weakened.py: {wrong[0]!r} is no rule; there are 0 to {len(RULES) - 1}")
+    return [int(number) for number in arguments] or range(len(RULES))
+
+
 def main():
-    chosen = [int(number) for number in sys.argv[2:]] or range(len(RULES))
+    chosen = chosen_rules(sys.argv[2:])
     for number, (name, old, _) in enumerate(RULES):
         if (count := (LIB / name).read_text().count(old)) != 1:
             sys.exit(f"{number}: {name} has {count} times: {old}")
