@@ -42,3 +42,19 @@ if(NOT ANNUDF_CUDA STREQUAL "OFF")
     endif()
   endif()
 endif()
+
+# annudf_add_nvcc(output kind source FLAGS... [DEPENDS targets...]): a file of a kind that nvcc names: fatbin, ptx or ltoir.
+function(annudf_add_nvcc output kind source)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  set(compile "${CUDAToolkit_NVCC_EXECUTABLE}" -${kind})
+  if(ANNUDF_CCACHE)
+    set(compile "${CMAKE_COMMAND}" -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 CCACHE_COMPILERTYPE=nvcc
+      "CCACHE_COMPILERCHECK=string:nvcc ${CUDAToolkit_VERSION} ${kind}" ANNUDF_NVCC=${CUDAToolkit_NVCC_EXECUTABLE} ANNUDF_NVCC_MAKES=${kind}
+      "${ANNUDF_CCACHE}" "${PROJECT_SOURCE_DIR}/cmake/nvcc-for-ccache" -c)
+  endif()
+  cmake_path(GET source FILENAME from)
+  cmake_path(GET output FILENAME to)
+  add_custom_command(OUTPUT "${output}"
+    COMMAND ${compile} -std=c++17 -I "${PROJECT_SOURCE_DIR}/include" ${ARG_UNPARSED_ARGUMENTS} -MD -MF "${output}.d" "${source}" -o "${output}"
+    DEPENDS "${source}" ${ARG_DEPENDS} DEPFILE "${output}.d" COMMENT "nvcc ${from} -> ${to}" VERBATIM)
+endfunction()
