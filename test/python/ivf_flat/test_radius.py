@@ -78,17 +78,17 @@ def check_within(found, exact, candidates, radius, largest, exactly):
     assert lims[0] == 0
     assert lims.shape == (len(exact) + 1,)
     assert len(ids) == len(distances) == lims[-1]
-    for query, values in enumerate(exact):
-        one = slice(lims[query], lims[query + 1])
-        with np.errstate(invalid="ignore"):
-            inside = candidates[query] & (values >= radius if largest else values <= radius)
-        assert sorted(ids[one].tolist()) == np.flatnonzero(inside).tolist()
-        if exactly:
-            np.testing.assert_array_equal(distances[one], values[ids[one]].astype(np.float32))
-        else:
-            np.testing.assert_allclose(distances[one], values[ids[one]], rtol=1e-5, atol=1e-5)
-        order = np.lexsort((ids[one], -distances[one] if largest else distances[one]))
-        assert (order == np.arange(len(order))).all()
+    query = np.repeat(np.arange(len(exact)), np.diff(lims))
+    with np.errstate(invalid="ignore"):
+        inside = candidates & (exact >= radius if largest else exact <= radius)
+    by_id = np.lexsort((ids, query))
+    np.testing.assert_array_equal((query[by_id], ids[by_id]), np.nonzero(inside))
+    if exactly:
+        np.testing.assert_array_equal(distances, exact[query, ids].astype(np.float32))
+    else:
+        np.testing.assert_allclose(distances, exact[query, ids], rtol=1e-5, atol=1e-5)
+    order = np.lexsort((ids, -distances if largest else distances, query))
+    assert (order == np.arange(len(order))).all()
 
 
 def candidates_of(params, index, queries, passing):
