@@ -44,25 +44,26 @@ TEST(Coarse, RanksLikeASort) {
         for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT})
           for (annudf_order order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX}) {
             const CoarseRanker ranker(values, lists, dims, metric, order);
+            std::vector<std::vector<std::pair<double, uint32_t>>> sorted(size_t(queries.rows));
+            for (int64_t q = 0; q < queries.rows; ++q) {
+              for (uint32_t c = 0; c < lists; ++c) {
+                const double value =
+                    coarseValue(queries.view(), q, values + int64_t(c) * dims, metric);
+                sorted[size_t(q)].emplace_back(order == ANNUDF_ORDER_MIN ? value : -value, c);
+              }
+              std::ranges::sort(sorted[size_t(q)]);
+            }
             for (uint32_t probes : {1u, 7u, 32u, 33u, lists}) {
               if (probes > lists)
                 continue;
               std::vector<uint32_t> found(static_cast<size_t>(queries.rows) * probes);
               ranker.rank(queries.view(), probes, found.data(), 2);
-              for (int64_t q = 0; q < queries.rows; ++q) {
-                std::vector<std::pair<double, uint32_t>> all;
-                for (uint32_t c = 0; c < lists; ++c) {
-                  const double value =
-                      coarseValue(queries.view(), q, values + int64_t(c) * dims, metric);
-                  all.emplace_back(order == ANNUDF_ORDER_MIN ? value : -value, c);
-                }
-                std::sort(all.begin(), all.end());
+              for (int64_t q = 0; q < queries.rows; ++q)
                 for (uint32_t p = 0; p < probes; ++p)
-                  ASSERT_EQ(found[static_cast<size_t>(q) * probes + p], all[p].second)
+                  ASSERT_EQ(found[static_cast<size_t>(q) * probes + p], sorted[size_t(q)][p].second)
                       << toString(element) << " dims " << dims << " lists " << lists << " "
                       << toString(metric) << " " << toString(order) << " query " << q << " probe "
                       << p << " of " << probes;
-              }
             }
           }
       }
