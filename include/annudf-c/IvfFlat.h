@@ -189,6 +189,11 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index,
                                                            float *centers, size_t count);
 
+/** Copies the id of each row, list by list. It waits for an extend or a remove under way.
+ * \param count  ids that there is room for: ANNUDF_USAGE if it is not the number of rows. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_ids(const annudf_ivf_flat_index *index,
+                                                       int64_t *ids, size_t count);
+
 ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index);
 
 /*===-- Searching ---------------------------------------------------------===*/

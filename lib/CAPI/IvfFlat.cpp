@@ -348,6 +348,23 @@ annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float 
   });
 }
 
+annudf_status annudf_ivf_flat_ids(const annudf_ivf_flat_index *index, int64_t *ids, size_t count) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const IndexUse use(call, *index, IndexUse::Kind::Shared);
+    const auto rows = static_cast<size_t>(index->value.size());
+    if (count != rows)
+      call.refuse("count is " + std::to_string(count) + ", the index has " + std::to_string(rows) +
+                  " rows");
+    if (rows != 0)
+      call.refuseNull(ids, "ids");
+    for (uint32_t list = 0; list < index->value.nLists(); ++list) {
+      const auto of = index->value.idsOf(list);
+      ids = std::copy_n(of.begin(), index->value.listSize(list), ids);
+    }
+  });
+}
+
 void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index) {
   if (index)
     IndexHold::release(*index);

@@ -257,6 +257,9 @@ class Index:
     def centers(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
         """A copy of the centers, float32, n_lists x dims."""
 
+    def ids(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The id of each row, int64, list by list."""
+
     @property
     def element(self) -> str:
         """Element type of the rows: "f32", "f16", "i8", "u8", "bf16" or "bits"."""

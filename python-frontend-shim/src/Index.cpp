@@ -23,6 +23,7 @@
 namespace annudf::python {
 
 using Centers = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
+using RowIds = nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>;
 
 /// All arguments of a build but its rows.
 struct BuildOptions {
@@ -288,17 +289,31 @@ static annudf_ivf_flat_info infoOf(const Index &self) {
   return info;
 }
 
+/// An array that owns the values.
+template <class Array, class T>
+static Array handedOver(std::vector<T> values, std::initializer_list<size_t> shape) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  T *data = kept->data();
+  const nb::capsule owner(
+      kept.release(), [](void *vector) noexcept { delete static_cast<std::vector<T> *>(vector); });
+  return Array(data, shape, owner);
+}
+
 static Centers centers(const Index &self) {
   const annudf_ivf_flat_info info = infoOf(self);
   const auto rows = static_cast<size_t>(info.n_lists), dims = static_cast<size_t>(info.dims);
-  auto values = std::make_unique<std::vector<float>>(rows * dims);
+  std::vector<float> values(rows * dims);
   check(withoutGil(
-      [&] { return annudf_ivf_flat_centers(self.handle.get(), values->data(), values->size()); }));
-  float *data = values->data();
-  const nb::capsule owner(values.release(), [](void *vector) noexcept {
-    delete static_cast<std::vector<float> *>(vector);
-  });
-  return Centers(data, {rows, dims}, owner);
+      [&] { return annudf_ivf_flat_centers(self.handle.get(), values.data(), values.size()); }));
+  return handedOver<Centers>(std::move(values), {rows, dims});
+}
+
+static RowIds ids(const Index &self) {
+  std::vector<int64_t> values(static_cast<size_t>(infoOf(self).rows));
+  check(withoutGil(
+      [&] { return annudf_ivf_flat_ids(self.handle.get(), values.data(), values.size()); }));
+  const size_t rows = values.size();
+  return handedOver<RowIds>(std::move(values), {rows});
 }
 
 static int64_t rowExtent(const Index &self) {
@@ -414,7 +429,8 @@ void addIndex(nb::module_ &module) {
       .def_static("load", &load, "path"_a, "mmap"_a = false,
                   nb::sig("def load(path: str | bytes, mmap: bool = False) -> Index"),
                   "Reads a file.")
-      .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.");
+      .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")
+      .def("ids", &ids, "The id of each row, int64, list by list.");
   addProperties(index);
 
   nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked.")

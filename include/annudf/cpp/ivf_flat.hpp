@@ -52,6 +52,11 @@ public:
     detail::check(annudf_ivf_flat_centers(c(), all.data(), all.size()));
     return all;
   }
+  std::vector<std::int64_t> ids() const { ///< Of each row, list by list.
+    std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
+    detail::check(annudf_ivf_flat_ids(c(), all.data(), all.size()));
+    return all;
+  }
   const annudf_ivf_flat_index *c() const noexcept { return handle_.get(); }
   annudf_ivf_flat_index *c() noexcept { return handle_.get(); }
 

@@ -106,6 +106,11 @@ class Index:
         """Centers of the lists, float32 of shape (n_lists, dim); a copy."""
         return self._core.centers()
 
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """Ids of the vectors, int64 of shape (size,), list by list; a copy."""
+        return self._core.ids()
+
     def __len__(self) -> int:
         return self._core.size
 

@@ -70,6 +70,14 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(nullptr, index, &vectors, IdsOf(ids), nullptr)), "ok");
   EXPECT_EQ(infoOf(index).rows, 800);
   EXPECT_NE(infoOf(index).generation, generation);
+  std::vector<int64_t> every(800);
+  ASSERT_EQ(outcome(annudf_ivf_flat_ids(index, every.data(), 800)), "ok");
+  std::ranges::sort(every);
+  EXPECT_EQ(every.front(), 0);
+  EXPECT_EQ(every[399], 399);
+  EXPECT_EQ((std::vector(every.begin() + 400, every.end())), ids);
+  EXPECT_EQ(outcome(annudf_ivf_flat_ids(index, every.data(), 799)),
+            "usage: annudf_ivf_flat_ids: count is 799, the index has 800 rows");
   ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
@@ -487,6 +495,7 @@ TEST(CApiIndexNull, DestroyTakesNull) {
   EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_load(nullptr, 0, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_centers(nullptr, nullptr, 0), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_ids(nullptr, nullptr, 0), ANNUDF_USAGE);
 }
 
 } // namespace
