@@ -52,7 +52,7 @@ public:
     detail::check(annudf_ivf_flat_centers(c(), all.data(), all.size()));
     return all;
   }
-  std::vector<std::int64_t> ids() const { ///< Of each row, list by list.
+  std::vector<std::int64_t> ids() const { ///< One a row, list by list.
     std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
     detail::check(annudf_ivf_flat_ids(c(), all.data(), all.size()));
     return all;

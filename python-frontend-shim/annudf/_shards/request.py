@@ -23,9 +23,12 @@ from annudf._metric.metric import Metric
 from annudf._metric.metric import _from_pickle as metric_from_pickle
 from annudf._shards.shard import Shard, check_version
 from annudf._support import fork
+from annudf._support.checks import with_fault
+from annudf.errors import ArgumentError
 from annudf.filters._bits import Filter
 from annudf.filters._code import CodeFilter
 from annudf.ivf_flat._merge import knn_merge_parts
+from annudf.ivf_flat._radius import radius_search
 from annudf.ivf_flat._search import search
 from annudf.ivf_flat._search_params import SearchParams
 
@@ -99,7 +102,8 @@ class Request:
     n_probes: int
     family: str | None
     on_nan: str
-    k: int
+    k: int  # With a radius: most results of all queries.
+    radius: float | None
     by_query: Mapping[str, Value]
 
     @property
@@ -150,28 +154,45 @@ class Part(NamedTuple):
     scored: int
 
 
-def search_shard(request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard) -> Part:
+class Within(NamedTuple):
+    """The rows of a shard within a radius, as :func:`annudf.ivf_flat.radius_search` gives them, and the same counts."""
+
+    lims: npt.NDArray[np.int64]
+    distances: npt.NDArray[np.float32]
+    ids: npt.NDArray[np.int64]
+    nan_distances: int
+    scored: int
+
+
+def search_shard(request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard) -> Part | Within:
     """Searches the shard; the ids are those of the whole."""
     check_version(request.version)
     metric = code.metric
     if request.by_query:
         metric = _with(metric, {**metric._values, **request.by_query})
         metric._told_of_nan = True
-    params: Any = SearchParams
+    make: Any = SearchParams
+    params = make(n_probes=request.n_probes, metric=metric, family=request.family, on_nan=request.on_nan)
+    rows = len(queries)
+    if request.radius is not None:
+        if shard.index.size == 0:
+            return Within(np.zeros(rows + 1, np.int64), np.empty(0, np.float32), np.empty(0, np.int64), 0, 0)
+        lims, within, near, stats = radius_search(
+            params, shard.index, queries, request.radius, request.k, filter=code.filter, return_stats=True
+        )
+        return Within(lims, within, near, stats.nan_distances or 0, stats.scored or 0)
+    if shard.index.size == 0:
+        return Part(np.empty((rows, 0), np.float32), np.empty((rows, 0), np.int64), 0, 0)
     distances, ids, stats = search(
-        params(n_probes=request.n_probes, metric=metric, family=request.family, on_nan=request.on_nan),
-        shard.index,
-        queries,
-        min(request.k, shard.index.size),
-        filter=code.filter,
-        return_stats=True,
+        params, shard.index, queries, min(request.k, shard.index.size), filter=code.filter, return_stats=True
     )
     return Part(distances, ids, stats.nan_distances or 0, stats.scored or 0)
 
 
 def merge_parts(parts: Sequence[Part], k: int, order: Any) -> Part:
     """The `k` best rows of all parts, by distance, then by id."""
-    shape = (len(parts), parts[0].ids.shape[0], max(one.ids.shape[1] for one in parts))
+    columns = max(-(-k // len(parts)), *(one.ids.shape[1] for one in parts))
+    shape = (len(parts), parts[0].ids.shape[0], columns)
     distances, ids = np.empty(shape, np.float32), np.full(shape, -1, np.int64)
     for i, one in enumerate(parts):
         distances[i, :, : one.ids.shape[1]] = one.distances
@@ -180,7 +201,26 @@ def merge_parts(parts: Sequence[Part], k: int, order: Any) -> Part:
     return Part(*best, sum(one.nan_distances for one in parts), sum(one.scored for one in parts))
 
 
-def request_of(params: SearchParams, metric: Metric, keep: Filter | None, k: int) -> tuple[Request, dict[str, Packed]]:
+def merge_within(parts: Sequence[Within], most: int, order: Any) -> Within:
+    """The rows of all parts, by query, distance, then id. Raises ArgumentError if they are more than `most`."""
+    lims: npt.NDArray[np.int64] = np.stack([one.lims for one in parts]).sum(axis=0)
+    if lims[-1] > most:
+        text = (
+            f"max_results is {most}, and the search stopped with {lims[-1]} rows within the radius; give a smaller "
+            "radius or a larger max_results"
+        )
+        raise with_fault(ArgumentError(text), "max_results", str(most), "at least the rows within the radius")
+    queries = np.concatenate([np.repeat(np.arange(len(lims) - 1), np.diff(one.lims)) for one in parts])
+    distances, ids = (np.concatenate([getattr(one, name) for one in parts]) for name in ("distances", "ids"))
+    best = np.lexsort((ids, -distances if order == "max" else distances, queries))
+    return Within(
+        lims, distances[best], ids[best], sum(one.nan_distances for one in parts), sum(one.scored for one in parts)
+    )
+
+
+def request_of(
+    params: SearchParams, metric: Metric, keep: Filter | None, k: int, radius: float | None = None
+) -> tuple[Request, dict[str, Packed]]:
     """The request, and by digest what it names."""
     plain, by_query = without_queries(metric)
     sent = [packed(plain)] + ([] if keep is None else [packed(keep)])
@@ -193,6 +233,7 @@ def request_of(params: SearchParams, metric: Metric, keep: Filter | None, k: int
         params.family,
         params.on_nan,
         k,
+        radius,
         by_query,
     )
     return request, {one.digest: one for one in sent}

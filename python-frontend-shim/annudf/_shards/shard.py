@@ -16,7 +16,7 @@ import annudf
 from annudf._support.checks import with_fault
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, UnavailableError
-from annudf.ivf_flat._index import Index, build, extend
+from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._rows import Ids
 
@@ -103,16 +103,18 @@ def train(version: str, index_params: IndexParams, samples: Sequence[Array]) -> 
 
 
 @contextlib.contextmanager
-def _told(rows: str) -> Iterator[None]:
+def _told(rows: str, of_build: bool = True) -> Iterator[None]:
     """Errors name the caller's arguments, and the rows that they number from 0."""
     try:
         yield
     except ArgumentError as error:
-        text, argument = (None if one is None else _callers(one) for one in (str(error), error.argument))
+        text, argument = str(error), error.argument
+        if of_build:
+            text, argument = _of_build(text), None if argument is None else _of_build(argument)
         raise with_fault(type(error)(f"{text} (of {rows})"), argument, error.value, error.allowed) from None
 
 
-def _callers(text: str) -> str:
+def _of_build(text: str) -> str:
     return text.replace("new_vectors", "dataset").replace("new_indices", "ids")
 
 
@@ -129,14 +131,61 @@ def make(
     index: Index = pickle.loads(trained)
     numbers = _whole(ids if ids is not None else [np.arange(*one, dtype=np.int64) for one in ranges])
     with _told(f"the shard of {spelled(joined(ranges))}"):
-        extend(
-            index,
-            _whole(rows),
-            numbers,
-            columns={name: _whole(values) for name, values in columns.items()} or None,
-            progress=False,
-        )
+        _add(index, rows, numbers, columns)
     return Shard(index, joined(ranges))
+
+
+def extended(
+    version: str,
+    shard: Shard,
+    ranges: Sequence[tuple[int, int]],
+    rows: Sequence[Array],
+    ids: Sequence[Array],
+    columns: Mapping[str, Sequence[Array]],
+) -> Shard:
+    """A shard with more rows; the one given stays as it is, as Dask may make the other of it again."""
+    check_version(version)
+    index = _copy(shard.index)
+    with _told(f"new {spelled(joined(ranges))}", of_build=False):
+        _add(index, rows, _whole(ids), columns)
+    return Shard(index, joined([*shard.ranges, *ranges]))
+
+
+def without(version: str, shard: Shard, ids: Array) -> Shard:
+    """A shard without the rows of those ids; the one given stays as it is."""
+    check_version(version)
+    if not np.isin(shard.index.ids, ids).any():
+        return shard
+    index = _copy(shard.index)
+    remove(index, ids, progress=False)
+    return Shard(index, shard.ranges)
+
+
+def _copy(index: Index) -> Index:
+    copied: Index = pickle.loads(pickle.dumps(index))
+    return copied
+
+
+def _add(index: Index, rows: Sequence[Array], ids: Array, columns: Mapping[str, Sequence[Array]]) -> None:
+    values = {name: _whole(pieces) for name, pieces in columns.items()} or None
+    extend(index, _whole(rows), ids, columns=values, progress=False)
+
+
+def count(shard: Shard) -> int:
+    """Its rows."""
+    return shard.index.size
+
+
+def extent(shard: Shard) -> int:
+    """One more than its largest id."""
+    return int(shard.index._core.row_extent)
+
+
+def first_held(shard: Shard, ids: Sequence[Array]) -> int | None:
+    """The first of some ids that one of its rows has."""
+    every = _whole(ids)
+    held = np.flatnonzero(np.isin(every, shard.index.ids))
+    return int(every[held[0]]) if len(held) else None
 
 
 def _whole(pieces: Sequence[Array]) -> Array:

@@ -7,23 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import dask.array
 import distributed
 import numpy as np
 import numpy.typing as npt
 
 import annudf
-from annudf import _arrays
-from annudf._devices import transfer
-from annudf._metric.captures import check_name
 from annudf._shards import shard
 from annudf._shards.shard import joined, training_rows
 from annudf._support.checks import class_of
-from annudf.common import Resources
+from annudf.dask._arguments import beside, check_ids, check_rows
 from annudf.dask._cluster import Deadline, check_client, chunks_of, exist, key, prepare, results, run
-from annudf.dask._index import Index, Part
-from annudf.errors import ArgumentError, DtypeError
-from annudf.ivf_flat._ids import check_distinct, given_ids
+from annudf.dask._index import Index
+from annudf.dask._places import Part
+from annudf.errors import ArgumentError
 from annudf.ivf_flat._params import IndexParams
 
 
@@ -69,13 +65,13 @@ def build(
     """
     deadline = Deadline(timeout, "build()")
     _check_params(index_params)
-    _check_rows(dataset)
+    check_rows(dataset, "dataset")
     rows = [int(one) for one in dataset.chunks[0]]
-    beside = _beside(ids, columns, dataset)
+    others = beside(ids, columns, dataset, ("ids", "dataset"))
     positions = training_rows(index_params, sum(rows))
     at = check_client(client)
-    arrays = at.persist([dataset, *beside.values()])
-    pieces = dict(zip(["dataset", *beside], map(chunks_of, arrays), strict=True))
+    arrays = at.persist([dataset, *others.values()])
+    pieces = dict(zip(["dataset", *others], map(chunks_of, arrays), strict=True))
     starts = np.cumsum([0, *rows]).tolist()
 
     async def make() -> list[Part]:
@@ -84,7 +80,7 @@ def build(
         await exist(everything, deadline, "chunks")
         trained = _trained(at, index_params, pieces["dataset"], starts, positions)
         if ids is not None:
-            check = at.submit(_check_ids, pieces["ids"], key=key("ids"))
+            check = at.submit(check_ids, pieces["ids"], "ids", key=key("ids"))
             await results(at, [check], deadline, "compare ids")
         holders = await at.who_has(pieces["dataset"])
         parts = _shards_of(at, trained, rows, pieces, holders)
@@ -131,7 +127,7 @@ def _shards_of(
             workers=[address] if address else None,
             allow_other_workers=bool(address),  # A shard that is lost is made again where there is a worker.
         )
-        parts.append(Part(future, joined(ranges)))
+        parts.append(Part(future, joined(ranges), sum(rows[i] for i in members)))
     return parts
 
 
@@ -144,44 +140,6 @@ def _check_params(index_params: object) -> None:
         )
     if not index_params.add_data_on_build:
         raise ArgumentError("index_params.add_data_on_build is False; shards have the rows of 'dataset', leave it out")
-
-
-def _check_array(array: object, name: str, axes: int) -> Any:
-    if not isinstance(array, dask.array.Array):
-        raise ArgumentError(f"argument '{name}' is {class_of(array)}, it must be a dask array")
-    if array.ndim != axes:
-        raise ArgumentError(f"argument '{name}' has shape {array.shape}, it must have {axes} axes")
-    if any(np.isnan(one) for axis in array.chunks for one in axis):
-        raise ArgumentError(
-            f"argument '{name}' has chunks of unknown size, and positions are ids; call {name}.compute_chunk_sizes()"
-        )
-    return array
-
-
-def _check_rows(dataset: object) -> None:
-    array = _check_array(dataset, "dataset", 2)
-    if array.dtype.name not in _arrays.VECTORS:
-        raise DtypeError(f"argument 'dataset' has dtype {array.dtype}, it must be {', '.join(_arrays.VECTORS)}")
-    if len(array.chunks[1]) != 1:
-        raise ArgumentError(
-            f"argument 'dataset' has {len(array.chunks[1])} chunks a row; give whole rows, dataset.rechunk({{1: -1}})"
-        )
-
-
-def _beside(ids: Any, columns: Any, dataset: Any) -> dict[str, Any]:
-    """Ids and columns by the names of their pieces."""
-    named = {} if ids is None else {"ids": ("ids", ids)}
-    if columns is not None and not isinstance(columns, Mapping):
-        raise ArgumentError(f"columns is {class_of(columns)}, it must be a mapping of names to dask arrays")
-    for name, array in (columns or {}).items():
-        named[f"column {check_name(name)}"] = (f"columns['{name}']", array)
-    for shown, array in named.values():
-        if _check_array(array, shown, 1).chunks[0] != dataset.chunks[0]:
-            raise ArgumentError(
-                f"argument '{shown}' has chunks {array.chunks[0]}, 'dataset' has {dataset.chunks[0]}; rechunk "
-                "it to those, so that each chunk is for the rows of one"
-            )
-    return {name: array for name, (_, array) in named.items()}
 
 
 def _trained(
@@ -202,9 +160,3 @@ def _trained(
 
 def _taken(piece: npt.NDArray[Any], positions: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     return np.ascontiguousarray(piece[positions])
-
-
-def _check_ids(pieces: list[npt.NDArray[Any]]) -> None:
-    own = Resources()
-    every = [transfer.as_numpy(given_ids(piece, "ids", own, None, "of shape (n_rows,)")) for piece in pieces]
-    check_distinct(np.concatenate(every), "ids")

@@ -12,7 +12,8 @@ import distributed
 from annudf._shards import files
 from annudf._support.checks import check_path
 from annudf.dask._cluster import Deadline, check_client, exist, prepare, run
-from annudf.dask._index import Index, Part, loaded
+from annudf.dask._index import Index
+from annudf.dask._places import Part, loaded
 
 
 def load(folder: str | os.PathLike[str], *, client: distributed.Client | None = None, timeout: float = 3600) -> Index:
@@ -52,6 +53,7 @@ def load(folder: str | os.PathLike[str], *, client: distributed.Client | None = 
             Part(
                 loaded(at, path, record, found["metric"], addresses[number % len(addresses)]),
                 [(first, last) for first, last in record["ranges"]],
+                record["rows"],
                 record,
                 path,
             )

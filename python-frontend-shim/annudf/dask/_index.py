@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import distributed
@@ -16,49 +15,18 @@ import numpy as np
 import annudf
 from annudf import _arrays
 from annudf._shards import files
-from annudf._shards.request import MOST_KNOWN
-from annudf._shards.shard import spelled
-from annudf._support.checks import check_path
+from annudf._support.checks import check_path, class_of
 from annudf._support.repr import of_whole
-from annudf.dask._cluster import Deadline, done, failure, key, prepare, results, run
+from annudf.dask._cluster import Deadline, key, prepare, results, run
+from annudf.dask._places import Part, Shards
+from annudf.errors import ArgumentError
 
 
-@dataclass
-class Part:
-    """A shard as the client knows it."""
-
-    future: Any
-    ranges: list[tuple[int, int]]
-    record: dict[str, Any] | None = None  # The manifest's, once it has a file.
-    folder: str = ""
-
-    @property
-    def rows(self) -> int:
-        """How many it has."""
-        return sum(last - first for first, last in self.ranges)
-
-    def again(self, client: distributed.Client, metric: str) -> bool:
-        """Asks for the shard of its file, if it has one."""
-        if self.record is None:
-            return False
-        self.future = loaded(client, self.folder, self.record, metric)
-        return True
-
-
-def loaded(
-    client: distributed.Client, folder: str, record: dict[str, Any], metric: str, worker: str | None = None
-) -> Any:
-    """The task that reads a shard, on a worker if that is there."""
-    return client.submit(
-        files.read_shard,
-        annudf.__version__,
-        folder,
-        record,
-        metric,
-        key=key("load"),
-        workers=None if worker is None else [worker],
-        allow_other_workers=worker is not None,
-    )
+def check_index(index: object) -> Index:
+    """The index, or ArgumentError."""
+    if not isinstance(index, Index):
+        raise ArgumentError(f"index is {class_of(index)}, it must be a dask ivf_flat.Index, of build() or load()")
+    return index
 
 
 class Index:
@@ -70,15 +38,14 @@ class Index:
 
     def __init__(self, client: distributed.Client, parts: Sequence[Part], described: dict[str, Any]) -> None:
         self._client = client
-        self._parts = list(parts)
         self._described = described
-        self._where: dict[int, str] = {}
-        self._sent: dict[str, list[str]] = {}  # Workers, and the digests that they know; the last used is last.
+        self._shards = Shards(client, parts, described["metric"])
+        self._changing = threading.Lock()
 
     @property
     def n_shards(self) -> int:
         """Number of shards."""
-        return len(self._parts)
+        return len(self._shards.parts)
 
     @property
     def n_lists(self) -> int:
@@ -93,7 +60,7 @@ class Index:
     @property
     def size(self) -> int:
         """Number of vectors of all shards."""
-        return sum(one.rows for one in self._parts)
+        return self._shards.rows
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -113,7 +80,7 @@ class Index:
     def __len__(self) -> int:
         return self.size
 
-    @of_whole("_sent")
+    @of_whole("_shards")
     def __repr__(self) -> str:
         return (
             f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self._described['dtype']}, "
@@ -143,7 +110,7 @@ class Index:
             path = os.path.abspath(path)
         deadline = Deadline(timeout, "save()")
         files.refuse_full(path)
-        client = self._client
+        client, parts = self._client, self._shards.parts
 
         async def write() -> list[dict[str, Any]]:
             await prepare(client, deadline)
@@ -156,77 +123,11 @@ class Index:
                     number,
                     key=key("save"),
                 )
-                for number, part in enumerate(self._parts)
+                for number, part in enumerate(parts)
             ]
             return await results(client, tasks, deadline, "write shards")
 
         records = run(client, write, deadline)
         files.write_manifest(path, self._described, records)
-        for part, record in zip(self._parts, records, strict=True):
+        for part, record in zip(parts, records, strict=True):
             part.folder, part.record = path, record
-
-    def _name(self, number: int) -> str:
-        """A shard for messages."""
-        return f"shard {number} of {self.n_shards} ({spelled(self._parts[number].ranges)})"
-
-    async def _gone(self, addresses: list[str]) -> set[str]:
-        """Those of the workers that do not have the shards any more that were there."""
-        there = {number: one for number, one in self._where.items() if one in addresses}
-        try:
-            holders = await asyncio.wait_for(self._client.who_has([self._parts[n].future for n in there]), 5)
-        except (OSError, TimeoutError):  # The next look may have an answer, or the time is over.
-            return set()
-        return {one for number, one in there.items() if one not in holders.get(self._parts[number].future.key, ())}
-
-    def _note_sent(self, address: str, digests: list[str]) -> None:
-        """Notes which metric and filter a worker has used. It forgets the oldest, and so does this."""
-        older = [one for one in self._sent.get(address, ()) if one not in digests]
-        self._sent[address] = [*older, *digests][-MOST_KNOWN:]
-
-    def _distrust(self, address: str) -> None:
-        """Asks for the places of its shards again before the next call, and sends metric and filter again."""
-        self._sent.pop(address, None)
-        self._where = {number: one for number, one in self._where.items() if one != address}
-
-    async def _places(self, deadline: Deadline, failed: set[str]) -> tuple[dict[int, str], dict[int, BaseException]]:
-        """The workers of the shards, once those are there that Dask makes again, and why others are not.
-
-        The scheduler has up to two seconds to notice that workers failed a moment ago.
-        """
-        parts = self._parts
-        whys: dict[int, BaseException] = {}
-        read = set[int]()
-        if len(self._where) == len(parts) and all(one.future.status == "finished" for one in parts):
-            return self._where, whys
-        patience = Deadline(2.0, "") if failed else None
-        while True:
-            for number, part in enumerate(parts):
-                if part.future.status in ("error", "cancelled") and number not in whys:
-                    why = await failure(part.future)
-                    if why is not None and (number in read or not part.again(self._client, self.metric)):
-                        whys[number] = why
-                    read.add(number)
-            waiting = [part.future for number, part in enumerate(parts) if number not in whys]
-            try:
-                await done(waiting, deadline, lambda count: f"{count} of {len(parts)} shards are being made again")
-            except annudf.UnavailableError as error:
-                ready = {number for number, part in enumerate(parts) if part.future.status == "finished"}
-                whys |= {n: error for n in range(len(parts)) if n not in ready and n not in whys}
-            known = {n: one.future for n, one in enumerate(parts) if n not in whys and one.future.status == "finished"}
-            holders = await asyncio.wait_for(
-                self._client.who_has(list(known.values())) if known else _nothing(),
-                max(deadline.left, 1.0),
-            )
-            where = {n: next(iter(found)) for n, one in known.items() if (found := set(holders.get(one.key, ())))}
-            trusted = not failed & set(where.values()) or patience is None or not patience.left
-            if (trusted and len(where) + len(whys) == len(parts)) or not deadline.left:
-                for n in range(len(parts)):
-                    if n not in where and n not in whys:
-                        whys[n] = deadline.passed(f"{self._name(n)} is nowhere")
-                self._where = where
-                return where, whys
-            await asyncio.sleep(0.02)
-
-
-async def _nothing() -> dict[str, Any]:
-    return {}

@@ -4,8 +4,10 @@
 
 from annudf._shards.shard import training_rows
 from annudf.dask._build import build
+from annudf.dask._change import extend, remove
 from annudf.dask._files import load
 from annudf.dask._index import Index
+from annudf.dask._radius import radius_search
 from annudf.dask._search import search
 
-__all__ = ["Index", "build", "load", "search", "training_rows"]
+__all__ = ["Index", "build", "extend", "load", "radius_search", "remove", "search", "training_rows"]

@@ -84,15 +84,11 @@ def radius_search(
     """
     check_params(search_params)
     refuse_goal(search_params, "radius_search")
-    limit = check_number(radius, "radius")
-    if math.isnan(limit):  # The core, which refuses it too, is not called without queries.
-        raise refusal("radius", limit, "a number that distances can be compared with")
+    limit = check_radius(radius)
     most = DEFAULT_MAX_RESULTS if max_results is None else check_int(max_results, "max_results", 1, MAX_RESULTS)
     if check_index(index)._core.size == 0:
         raise ArgumentError("the index has 0 rows; add some first")
     call = HostSearch(search_params, index, queries, resources, filter)
-    with np.errstate(over="ignore"):  # What float32 does not hold is further than any distance.
-        limit = float(np.float32(limit))
     return_stats = check_bool(return_stats, "return_stats")
     if call.empty:
         none = (np.zeros(call.rows.shape[0] + 1, np.int64), np.empty(0, np.float32), np.empty(0, np.int64))
@@ -106,6 +102,15 @@ def radius_search(
         np.frombuffer(part, dtype) for part, dtype in zip(parts, (np.int64, np.int64, np.float32), strict=True)
     )
     return (lims, distances, ids, call.stats(cost)) if return_stats else (lims, distances, ids)
+
+
+def check_radius(radius: object) -> float:
+    """The radius as float32 has it, or ArgumentError."""
+    limit = check_number(radius, "radius")
+    if math.isnan(limit):  # The core, which refuses it too, is not called without queries.
+        raise refusal("radius", limit, "a number that distances can be compared with")
+    with np.errstate(over="ignore"):  # What float32 does not hold is further than any distance.
+        return float(np.float32(limit))
 
 
 def radius_neighbors(

@@ -23,7 +23,7 @@ import dask.array as da
 from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes
 from distributed import Client, Event
 
-from annudf.dask import _cluster, _search
+from annudf.dask import _call, _cluster, _places, _search
 from annudf.dask import ivf_flat as dask_ivf
 
 ROWS, DIM, QUERIES, CHUNK = 700, 9, 21, 96
@@ -219,7 +219,9 @@ def test_a_metric_is_sent_once(indexes, client):
         return list(request._known)
 
     dask_ivf.search(search, sharded, queries, 1)
-    digest = _search._Call(search, sharded, 1, None, 1, _search.Deadline(1, "")).request.metric
+    call = _call.Call(search, sharded, None, 1, _cluster.Deadline(1, ""))
+    call.ask_for(1)
+    digest = call.request.metric
     before = client.run(known)
     assert all(digest in one for one in before.values())
     other = weighted.bind(weight=np.ones(QUERIES, np.float32))
@@ -354,14 +356,14 @@ def test_a_wait_has_a_limit(indexes, client):
 
 
 def test_what_a_client_notes_of_workers_is_bounded():
-    index = dask_ivf.Index(None, [], {})
+    held = _places.Shards(None, [], "sqeuclidean")
     for number in range(100):
-        index._note_sent("a", ["metric", f"filter {number}"])
-        index._note_sent("b", [f"metric {number}"])
-    assert index._sent["a"] == [f"filter {number}" for number in range(37, 99)] + ["metric", "filter 99"]
-    assert index._sent["b"] == [f"metric {number}" for number in range(36, 100)]
-    index._distrust("a")
-    assert list(index._sent) == ["b"]
+        held.note_sent("a", ["metric", f"filter {number}"])
+        held.note_sent("b", [f"metric {number}"])
+    assert held.sent["a"] == [f"filter {number}" for number in range(37, 99)] + ["metric", "filter 99"]
+    assert held.sent["b"] == [f"metric {number}" for number in range(36, 100)]
+    held.distrust("a")
+    assert list(held.sent) == ["b"]
 
 
 def test_a_wait_sees_results_that_are_lost_during_it():

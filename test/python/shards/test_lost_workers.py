@@ -114,27 +114,68 @@ def test_a_shard_is_made_again(client, data, made, tmp_path):
     assert_equal([one.compute() for one in found], expected)
 
 
-def test_searches_while_workers_are_killed(client, data, tmp_path):
-    """At random moments; a search finds what is right, in the end and in time."""
-    _, queries, expected = data
-    whole_again(client)
-    index = one_of_files(client, data, tmp_path)
-    rng = np.random.default_rng(5)
+def search_all_the_time(client, data, index, folder, until):
+    """Until then; every search finds what is right."""
     searches = 0
-    for _ in range(KILLS):
+    while until():
+        given = data[1] if searches % 4 else spread(client, data[1], 25)
+        assert_equal(dask_ivf.search(SEARCH, index, given, 10, tries=6, timeout=LIMIT), data[2])
+        searches += 1
+    return index
+
+
+def extend_half(client, data, index, folder, until):
+    """An index of the first rows, by the others."""
+    first = dask_ivf.remove(index, np.arange(ROWS // 2, ROWS), timeout=LIMIT)
+    assert first == ROWS // 2
+    return dask_ivf.extend(index, spread(client, data[0][ROWS // 2 :], CHUNK), timeout=LIMIT)
+
+
+def save_and_load(client, data, index, folder, until):
+    """A folder of an index that could not be saved has no manifest."""
+    try:
+        index.save(folder, timeout=LIMIT)
+    except UnavailableError:
+        assert not (folder / "manifest.json").exists()
+        return index
+    return dask_ivf.load(folder, timeout=LIMIT)
+
+
+def build_again(client, data, index, folder, until):
+    return dask_ivf.build(params(), spread(client, data[0], CHUNK), timeout=LIMIT)
+
+
+PHASES = [search_all_the_time, extend_half, save_and_load, build_again]
+
+
+def test_workers_are_killed_in_every_phase(client, data, tmp_path):
+    """At random moments; a call does what is right or fails by name, in the end and in time."""
+    whole_again(client)
+    index = one_of_files(client, data, tmp_path / "first")
+    rng = np.random.default_rng(5)
+    failed = 0
+    for number in range(KILLS):
         whole_again(client)
         pid = pid_of(client, int(rng.integers(2)))
         timer = threading.Timer(rng.random() * 0.4, os.kill, (pid, signal.SIGKILL))
         timer.start()
-        until = time.monotonic() + 0.8
-        while time.monotonic() < until or timer.is_alive():
-            given = queries if searches % 4 else spread(client, queries, 25)
-            found = dask_ivf.search(SEARCH, index, given, 10, tries=6, timeout=LIMIT)
-            assert_equal(found, expected)
-            searches += 1
+        end = time.monotonic() + 0.8
+        try:
+            index = PHASES[number % len(PHASES)](
+                client,
+                data,
+                index,
+                tmp_path / str(number),
+                lambda timer=timer, end=end: time.monotonic() < end or timer.is_alive(),
+            )
+        except UnavailableError as error:
+            failed += 1
+            print(f"phase {number % len(PHASES)}: {error}")
+            index = one_of_files(client, data, tmp_path / f"again {number}")
         timer.join()
         assert_gone(pid)
-    print(f"{KILLS} workers killed during {searches} searches")
+        assert_equal(dask_ivf.search(SEARCH, index, data[1], 10, tries=6, timeout=LIMIT), data[2])
+    print(f"{KILLS} workers killed, {failed} calls failed")
 
 
 def test_a_shard_that_nothing_makes_again_is_named(client, data):
@@ -147,7 +188,7 @@ def test_a_shard_that_nothing_makes_again_is_named(client, data):
     with pytest.raises(UnavailableError, match=first) as caught:
         dask_ivf.search(SEARCH, index, queries, 10, timeout=LIMIT)
     kept = 1 - int(re.search(first, str(caught.value))[2])
-    ranges = index._parts[kept].ranges
+    ranges = index._shards.parts[kept].ranges
     rows = np.concatenate([np.arange(*one) for one in ranges])
     keep = np.zeros(ROWS, bool)
     keep[rows] = True
