@@ -213,6 +213,8 @@ private:
       if (failed(importer.run(*module)))
         return messages.fault();
     }
+    if (std::optional<Fault> fault = prepareVectors())
+      return fault;
     if (std::optional<Fault> fault = selectMetric())
       return fault;
     linked.emplace(*module, origin, messages);
@@ -246,10 +248,23 @@ private:
     return std::nullopt;
   }
 
+  /// What distances of vectors need of one vector alone becomes metrics of its own, which are
+  /// compiled only by their names.
+  std::optional<Fault> prepareVectors() {
+    llvm::append_range(written, module->getOps<ir::UdfOpInterface>());
+    PassManager manager(&context);
+    manager.addPass(createReadsToLoopsPass());
+    manager.addPass(createHoistPreparePass());
+    if (failed(manager.run(*module)))
+      return messages.fault();
+    return std::nullopt;
+  }
+
   /// An artifact holds one metric or filter, so the others leave the module.
   std::optional<Fault> selectMetric() {
-    auto metrics = llvm::to_vector(module->getOps<ir::UdfOpInterface>());
-    for (ir::UdfOpInterface candidate : metrics)
+    const ArrayRef<ir::UdfOpInterface> metrics = written;
+    auto all = llvm::to_vector(module->getOps<ir::UdfOpInterface>());
+    for (ir::UdfOpInterface candidate : options.metricName.empty() ? metrics : ArrayRef(all))
       if (options.metricName.empty() || candidate.getSymName() == options.metricName)
         metric = candidate;
     if (metrics.empty()) {
@@ -267,7 +282,7 @@ private:
       return Fault{ErrorKind::Usage, origin + ": holds no metric '" +
                                          ir::boundedMessage(options.metricName) + "'; there are " +
                                          ir::listNames(metrics)};
-    for (ir::UdfOpInterface other : metrics)
+    for (ir::UdfOpInterface other : all)
       if (other != metric)
         other.erase();
     return std::nullopt;
@@ -450,6 +465,7 @@ private:
   MLIRContext context;
   Messages messages;
   OwningOpRef<ModuleOp> module;
+  SmallVector<ir::UdfOpInterface> written; ///< Those of the source.
   ir::UdfOpInterface metric;
   std::optional<LinkedCode> linked;
 };
@@ -469,32 +485,3 @@ std::optional<Fault> annudf::compiler::lowerModule(const std::string &source,
                                                    Findings &findings) {
   return Compilation(origin, options, findings).lower(source, stage, code);
 }
-
-const std::vector<int> &annudf::supportedArchs() {
-  static const std::vector<int> archs(supportedSmVersions().begin(), supportedSmVersions().end());
-  return archs;
-}
-
-std::string annudf::describeLibNvvm(std::string *searched) {
-  auto nvvm = LibNvvm::load();
-  if (nvvm)
-    return "libNVVM " + (*nvvm)->release() + " (" + (*nvvm)->path() + ")";
-  std::string why = llvm::toString(nvvm.takeError());
-  if (searched)
-    *searched = why;
-  return "";
-}
-
-std::string annudf::describeNvptx(std::string *why) {
-  if (std::string missing = whyNoNvptx(); !missing.empty()) {
-    if (why)
-      *why = missing;
-    return "";
-  }
-  auto device = libDevice("");
-  return "LLVM " LLVM_VERSION_STRING +
-         (device ? ", libdevice " + (*device)->getBufferIdentifier().str()
-                 : ", without math functions: " + llvm::toString(device.takeError()));
-}
-
-const char *annudf::llvmVersion() { return LLVM_VERSION_STRING; }

@@ -13,16 +13,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PairwiseLoops.h"
 #include "Rules.h"
 
 #include "annudf/Analysis/Ranges.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -32,16 +31,6 @@ namespace annudf {
 #define GEN_PASS_DEF_RAISEPAIRWISEPASS
 #include "annudf/Dialect/Transforms/Passes.h.inc"
 } // namespace annudf
-
-/// An integer without the conversions that a frontend puts around a counter.
-static Value withoutCasts(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
 
 static bool isConstant(Value value, int64_t number) {
   APInt constant;
@@ -54,9 +43,6 @@ static bool isDims(Value value) {
 }
 
 namespace {
-/// Ops of a block that a value is computed by.
-using Slice = llvm::SetVector<Operation *>;
-
 /// A value that a loop carries, which becomes a field of the accumulator.
 struct Field {
   scf::ForOp loop;
@@ -81,7 +67,6 @@ public:
 
 private:
   LogicalResult checkOps();
-  void hoistLoops();
   LogicalResult checkLoops();
   LogicalResult checkCoordinates();
   LogicalResult checkOrder();
@@ -132,54 +117,8 @@ LogicalResult Raising::checkOps() {
   return result;
 }
 
-/// Whether a loop is over coordinates, be it over all or not; any metric may have others.
-static bool isOverCoordinates(scf::ForOp loop) {
-  APInt end;
-  return !matchPattern(loop.getUpperBound(), m_ConstantInt(&end)) ||
-         loop.getBody()->walk([](AtOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// Calls `use` with each value that `op` and what it holds take.
-template <typename Use> static void forEachUsed(Operation *op, Use use) {
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      use(operand);
-  });
-}
-
-/// Moves an op out of the branch that it stands in, after what it needs of it.
-static void moveOut(Operation *op, scf::IfOp branch) {
-  Block &from = *op->getBlock();
-  Slice needed;
-  needed.insert(op);
-  for (size_t i = 0; i < needed.size(); ++i)
-    forEachUsed(needed[i], [&](Value value) {
-      if (Operation *definer = value.getDefiningOp())
-        if (Operation *top = from.findAncestorOpInBlock(*definer))
-          needed.insert(top);
-    });
-  for (Operation &each : llvm::make_early_inc_range(from))
-    if (needed.contains(&each))
-      each.moveBefore(branch);
-}
-
-/// Takes loops over coordinates out of branches. Bodies compute without an effect, so what a branch
-/// does not ask for may be computed; the verifier proves loads and divisors where they are then.
-void Raising::hoistLoops() {
-  SmallVector<scf::ForOp> found;
-  distance->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    if (!isOverCoordinates(loop))
-      return WalkResult::advance();
-    found.push_back(loop);
-    return WalkResult::skip();
-  });
-  for (scf::ForOp loop : found)
-    while (auto branch = dyn_cast<scf::IfOp>(loop->getParentOp()))
-      moveOut(loop, branch);
-}
-
 LogicalResult Raising::checkLoops() {
-  hoistLoops();
+  takeLoopsOutOfBranches(distance);
   for (auto loop : block.getOps<scf::ForOp>()) {
     if (!isOverCoordinates(loop))
       continue;

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from annudf._metric.definition import TextDefinition
 from annudf._metric.domains import check_parameter
 from annudf._metric.metric import Metric, MetricSource
+from annudf._metric.recorded import TextDefinition
 from annudf._support.checks import check_number, shown
 from annudf._support.options import COARSE_OF_METRIC, DeviceBackend
 from annudf.errors import ArgumentError, CaptureError

@@ -131,7 +131,7 @@ class CudaSourceDefinition(Definition):
         report(self._name, diagnostics)
         return artifact
 
-    def lower(self, target: str, arch: str) -> bytes:
+    def lower(self, target: str, arch: str, part: str = "") -> bytes:
         if target == "ltoir":
             artifact = self.artifact((arch,) if arch else (ALL,))
             return artifact.ltoir(arch or artifact.archs[0])

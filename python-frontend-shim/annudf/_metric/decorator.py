@@ -26,7 +26,7 @@ from annudf._metric.arguments import (
 from annudf._metric.classes import has_fields, read_class
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._metric.pairwise import as_pairwise, refuse_arguments, refuse_hooks
+from annudf._metric.vectors.pairwise import as_pairwise, refuse_arguments, refuse_hooks
 from annudf._support.checks import check_bool
 from annudf._support.log import logger
 from annudf._support.options import DeviceBackend, IndexMetric, MetricOptions, Numerics, Order, Word

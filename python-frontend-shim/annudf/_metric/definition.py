@@ -27,7 +27,7 @@ from annudf._frontend.source.snapshot import snapshot
 from annudf._metric import cache
 from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._metric.identity import compiler_identity
-from annudf._metric.properties import Properties, proved_of, recorded_in
+from annudf._metric.properties import Properties, proved_of
 from annudf._support import fork
 from annudf._support.checks import refusal, shown
 from annudf._support.log import logger
@@ -126,8 +126,21 @@ class Definition(ABC):
         """What the artifacts depend on, or None if they are not to be cached."""
 
     @abstractmethod
-    def lower(self, target: str, arch: str) -> bytes:
-        """One stage on the way to a GPU."""
+    def lower(self, target: str, arch: str, part: str = "") -> bytes:
+        """One stage on the way to a GPU; of the metric of that symbol, which gives a prepared value."""
+
+    @property
+    def may_prepare(self) -> bool:
+        """Whether an artifact may have captures for values of each vector alone."""
+        return False
+
+    def prepared(self, artifact: Artifact) -> tuple[str, ...]:
+        """The captures of the artifact that the compiler made for values of each vector alone."""
+        return ()
+
+    def compile_part(self, symbol: str, host: bool, archs: list[str] | None) -> Artifact:
+        """Compiles the metric of that symbol, which gives one of those values."""
+        raise AssertionError(f"{self.name} prepares nothing")
 
     @functools.cached_property
     def properties(self) -> Properties:
@@ -289,6 +302,18 @@ class FunctionDefinition(Definition):
             return self._module
 
     def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        return self.compile_part("", host, archs)
+
+    @property
+    def may_prepare(self) -> bool:
+        return self.options.is_pairwise
+
+    def prepared(self, artifact: Artifact) -> tuple[str, ...]:
+        if not self.may_prepare:
+            return ()
+        return tuple(name for name in Manifest(artifact.manifest).captures if name not in self.options.captures)
+
+    def compile_part(self, symbol: str, host: bool, archs: list[str] | None) -> Artifact:
         from annudf import _core
 
         module = self._translated()
@@ -305,6 +330,7 @@ class FunctionDefinition(Definition):
                 lto_ir=archs is None or bool(archs),
                 host_bitcode=host,
                 import_frontend=True,
+                metric_name=symbol,
                 device_backend=self.device_backend,
             )
         # The decorator has said so, or was told that it is meant.
@@ -318,7 +344,7 @@ class FunctionDefinition(Definition):
         proved = proved_of(json.loads(self.lower("properties", "")), ops_in_python)
         return replace(proved, raised=True) if self.options.is_pairwise else proved
 
-    def lower(self, target: str, arch: str) -> bytes:
+    def lower(self, target: str, arch: str, part: str = "") -> bytes:
         from annudf import _core
 
         module = self._translated()
@@ -328,12 +354,13 @@ class FunctionDefinition(Definition):
                 module.origin,
                 target,
                 arch=arch,
+                metric_name=part,
                 import_frontend=True,
                 device_backend=self.device_backend,
             )
 
 
-class _Manifest:
+class Manifest:
     """The parts of a manifest that a search asks for."""
 
     def __init__(self, text: str) -> None:
@@ -349,135 +376,3 @@ class _Manifest:
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
             self.captures[capture["name"]] = CaptureType(cast(Any, capture["element"]), tuple(capture["extents"]))
-
-
-class _ManifestDefinition(Definition):
-    """What only a manifest tells of."""
-
-    @property
-    @abstractmethod
-    def _manifest(self) -> _Manifest: ...
-
-    @property
-    def captures(self) -> Mapping[str, CaptureType]:
-        return self._manifest.captures
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        return self._manifest.elements
-
-    @property
-    def order(self) -> str:
-        return self._manifest.order
-
-    @property
-    def coarse(self) -> str:
-        return self._manifest.coarse
-
-    @property
-    def missing_values(self) -> bool:
-        return self._manifest.missing_values
-
-
-class TextDefinition(_ManifestDefinition):
-    """Text of the dialect."""
-
-    def __init__(self, text: str, origin: str, name: str = "", device_backend: DeviceBackend = "libnvvm") -> None:
-        super().__init__(device_backend)
-        self.text, self.origin, self._metric_name = text, origin, name
-        self._read: _Manifest | None = None
-
-    @property
-    def _manifest(self) -> _Manifest:
-        if self._read is None:
-            # What links device code has none for a host, and compiling for all leaves the host out.
-            targets = (ALL, HOST) if "annudf.extern" in self.text else (HOST,)
-            self._read = _Manifest(self.artifact(targets).manifest)
-        return self._read
-
-    @property
-    def name(self) -> str:
-        # Compiling asks for the name, so it cannot compile to know it.
-        return self._read.name if self._read is not None else self._metric_name or self.origin
-
-    @property
-    def known_captures(self) -> Mapping[str, CaptureType]:
-        # Not once it is read, either: a repr does not hang on what was compiled.
-        return {}
-
-    def _key(self) -> str:
-        return cache.make_key("text", self.text, self.origin, self._metric_name)
-
-    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
-        from annudf import _core
-
-        artifact, diagnostics = _core.compile(
-            self.text,
-            self.origin,
-            archs=archs,
-            lto_ir=archs is None or bool(archs),
-            host_bitcode=host,
-            metric_name=self._metric_name,
-            device_backend=self.device_backend,
-        )
-        report(self.name, diagnostics)
-        return artifact
-
-    def lower(self, target: str, arch: str) -> bytes:
-        from annudf import _core
-
-        with fork.compiling():
-            return _core.lower(
-                self.text,
-                self.origin,
-                target,
-                arch=arch,
-                metric_name=self._metric_name,
-                device_backend=self.device_backend,
-            )
-
-
-class ArtifactDefinition(_ManifestDefinition):
-    """A compiled artifact, e.g. of a file; it holds the code that it holds."""
-
-    def __init__(self, artifact: Artifact, origin: str, builtin_name: str = "") -> None:
-        super().__init__()
-        self.builtin_name = builtin_name
-        self._whole, self.origin = artifact, origin
-        self._read = _Manifest(artifact.manifest)
-
-    @property
-    def _manifest(self) -> _Manifest:
-        return self._read
-
-    @property
-    def name(self) -> str:
-        return self._manifest.name
-
-    @property
-    def is_filter(self) -> bool:
-        """Whether it holds a filter, as pickles of them do."""
-        return bool(self._manifest.is_filter)
-
-    def artifact(self, targets: Iterable[str]) -> Artifact:
-        """The artifact as it is; the backend says what it lacks."""
-        return self._whole
-
-    @functools.cached_property
-    def properties(self) -> Properties:
-        """What its manifest has of them."""
-        return recorded_in(self.name, self._manifest.proved, self.origin, self._whole.is_verified)
-
-    def _key(self) -> None:
-        return None
-
-    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
-        raise AssertionError("an artifact is not compiled")
-
-    def lower(self, target: str, arch: str) -> bytes:
-        if target == "ltoir":
-            return self._whole.ltoir(arch)
-        noun = "filter" if self.is_filter else "metric"
-        raise UnavailableError(
-            f"{noun} '{self.name}' of {self.origin} is compiled already; its {target} needs its source"
-        )

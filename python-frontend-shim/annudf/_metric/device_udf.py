@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from annudf import _arrays
-from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
+from annudf._metric.definition import HOST, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
+from annudf._metric.recorded import ArtifactDefinition
 from annudf._support import fork
 from annudf._support.checks import check_bool, check_int, refusal, shown
 from annudf._support.repr import of_whole

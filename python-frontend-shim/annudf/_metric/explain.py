@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays
-from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
+from annudf._arrays import ELEMENT_OF_DTYPE, View
 from annudf._devices import transfer
 from annudf._metric.captures import name_of
 from annudf._metric.unbound import refuse_unbound
@@ -219,7 +219,8 @@ def explain(
     dims = y.shape[1]
     x = _vector(query, "query", metric.query_dtypes(y.dtype), dims)
     element = ELEMENT_OF_DTYPE[y.dtype]
-    artifact, captures = metric._prepare(CPU, element, dims)
+    pair = dims, x.address, ELEMENT_OF_DTYPE[x.dtype], y.address, element
+    artifact, captures = metric.for_pair(pair, query_number or 0, row_id or 0)
     if captures is None:
         raise CaptureError(f"captures of metric '{metric.name}' are bound to no queries; bind one entry at least")
     of_query = _number(query_number, "query_number", "query", metric._queries, metric)

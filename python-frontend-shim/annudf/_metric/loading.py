@@ -8,8 +8,9 @@ import os
 from typing import Any
 
 from annudf._metric.arguments import check_device_backend
-from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
+from annudf._metric.definition import Definition
 from annudf._metric.metric import Metric
+from annudf._metric.recorded import ArtifactDefinition, TextDefinition
 from annudf._support.checks import check_bool, check_path, printable, refusal
 from annudf._support.options import DeviceBackend
 from annudf.errors import ArgumentError, CaptureError

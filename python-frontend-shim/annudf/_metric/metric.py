@@ -8,27 +8,24 @@ import functools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, Device
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, Device, View
 from annudf._devices import backends
 from annudf._metric.captures import Value, make_value
-from annudf._metric.definition import (
-    ALL,
-    HOST,
-    ArtifactDefinition,
-    Definition,
-    parse_arch,
-)
+from annudf._metric.definition import ALL, HOST, Definition, parse_arch
 from annudf._metric.explain import Explained
 from annudf._metric.kernels import InKernels
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
+from annudf._metric.recorded import ArtifactDefinition
 from annudf._metric.unbound import check_columns, refuse_queries, refuse_rows, refuse_unbound
+from annudf._metric.vectors.prepared import Packed, Preparing, packed_parts, unpacked_parts
 from annudf._support import fork
 from annudf._support.checks import check_path, dtype_name
 from annudf._support.options import METRIC_OF_COARSE, CaptureType
@@ -52,7 +49,7 @@ class MetricSource(ABC):
         """The metric, compiled at most once."""
 
 
-class Metric(OnVectors, Explained, InKernels):
+class Metric(OnVectors, Explained, InKernels, Preparing):
     """A distance that you write, with values bound to its captures.
 
     :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric` make it. It never changes: :meth:`bind` returns
@@ -93,7 +90,7 @@ class Metric(OnVectors, Explained, InKernels):
         self._bound: dict[tuple[str, int, Device | None], Captures] = {}
         self._rows = self._queries = _NONE
         self._told_of_nan = False
-        self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
+        self._searched: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
         self.__name__ = self.__qualname__ = ""
         self.__wrapped__ = function
         if function is not None:
@@ -331,8 +328,8 @@ class Metric(OnVectors, Explained, InKernels):
 
     # --- For searches -----------------------------------------------------------------------------
 
-    def prepare(self, device: Device, index: Index, queries: int) -> tuple[Artifact, Captures | None]:
-        """Artifact and captures for a search of an index with so many queries on `device`.
+    def prepare(self, device: Device, index: Index, queries: View | int) -> tuple[Artifact, Captures | None]:
+        """Artifact and captures for a search of an index with these queries on `device`; for a filter, with so many.
 
         The captures are None where they are bound to no queries, as is the search.
         """
@@ -340,14 +337,17 @@ class Metric(OnVectors, Explained, InKernels):
         key = (device, index.element, index.dims)
         if self._columns:
             check_columns(self, index)
-        found = self._prepared.get(key)
+        found = self._searched.get(key)
         if found is None:
-            found = self._prepared[key] = self._prepare(*key, index)
-        if self._queries not in (_NONE, queries):
-            refuse_queries(self, queries)
+            found = self._searched[key] = self._prepare(*key, index)
+        count = queries if isinstance(queries, int) else queries.shape[0]
+        if self._queries not in (_NONE, count):
+            refuse_queries(self, count)
         if self._rows != _NONE and self._rows < (rows := index.row_extent):
             refuse_rows(self, rows)
-        return found
+        if isinstance(queries, int) or count == 0 or (prepared := self._prepares(found[0])) is None:
+            return found
+        return found[0], prepared.bind(found[0], device, index, queries)
 
     @functools.cached_property
     def _columns(self) -> dict[str, CaptureType]:
@@ -374,7 +374,7 @@ class Metric(OnVectors, Explained, InKernels):
                     for name, value in self._values.items()
                 }
                 self._rows, self._queries = self._lengths()
-                if self._queries == 0:
+                if self._queries == 0 or self._definition.prepared(artifact):
                     return artifact, None
                 of_queries = max(self._queries, 0)
                 if index is not None and self._columns:
@@ -480,6 +480,7 @@ class Metric(OnVectors, Explained, InKernels):
             self._allow_non_finite,
             self._noun,
             self._definition.builtin_name,
+            packed_parts(self._definition, (ALL, *self._definition.hosts)),
         )
 
 
@@ -490,8 +491,10 @@ def _from_pickle(
     allow_non_finite: bool,
     noun: str = "metric",
     builtin_name: str = "",
+    parts: Mapping[str, Packed] = MappingProxyType({}),
 ) -> Metric:
     from annudf import _core
 
     artifact = _core.Artifact.from_bytes(data, f"pickled {noun} {name}")
-    return Metric(ArtifactDefinition(artifact, "a pickle", builtin_name), values, None, allow_non_finite, noun)
+    definition = ArtifactDefinition(artifact, "a pickle", builtin_name, unpacked_parts(parts))
+    return Metric(definition, values, None, allow_non_finite, noun)

@@ -74,7 +74,7 @@ def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index | None
     if index is None or earlier or rows.device != CPU:
         return pair
     try:
-        artifact, captures = metric.prepare(CPU, index, rows.shape[0])
+        artifact, captures = metric.prepare(CPU, index, rows)
         if captures is None:
             return pair
         element = ELEMENT_OF_DTYPE[rows.dtype]

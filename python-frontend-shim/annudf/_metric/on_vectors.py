@@ -156,12 +156,14 @@ class _Pairs:
         except CaptureError as error:
             text = str(error).replace(f"the index has {dims} dimensions", f"a and b have {dims} entries")
             raise CaptureError(text) from None
-        assert captures is not None  # Bound for one query.
-        bound = captures
+        prepared = metric._prepares(artifact)
         metric.precompile(second)  # Which warns of what is slow.
 
         def call(x: int, y: int) -> float:
-            return backends.backend(CPU).distance(artifact, bound, dims, x, of_first, y, of_second)
+            pair = dims, x, of_first, y, of_second
+            bound = captures if prepared is None else prepared.bind_pair(artifact, pair)
+            assert bound is not None  # For one query.
+            return backends.backend(CPU).distance(artifact, bound, *pair)
 
         return call
 

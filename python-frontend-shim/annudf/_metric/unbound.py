@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
@@ -37,6 +38,12 @@ def check_columns(metric: Metric, index: Index) -> None:
 def refuse_unbound(metric: Metric, name: str, remedy: str = "") -> NoReturn:
     """Raises CaptureError for a capture without a value."""
     declared = metric._definition.captures[name]
+    if re.fullmatch(r"prepared_[xy]_\d+", name):
+        whose = "query" if declared.extents == ("query",) else "row"
+        raise CaptureError(
+            f"{metric._noun} '{metric.name}' needs a value of each {whose} before the search, capture '{name}', which "
+            f"a file does not compute; use the function that it was made of, or give the values by .bind({name}=...)"
+        )
     raise CaptureError(
         f"capture '{name}' ({declared}) of {metric._noun} '{metric.name}' has no value; "
         f"give it one by .bind({name}=...){remedy}"

@@ -21,6 +21,7 @@ from annudf._metric.captures import Value
 from annudf._metric.definition import HOST
 from annudf._metric.metric import Metric
 from annudf._metric.metric import _from_pickle as metric_from_pickle
+from annudf._metric.vectors.prepared import packed_parts
 from annudf._shards.shard import Shard, check_version
 from annudf._support import fork
 from annudf._support.checks import with_fault
@@ -60,6 +61,7 @@ class _Packer(pickle.Pickler):
             obj._allow_non_finite,
             obj._noun,
             obj._definition.builtin_name,
+            packed_parts(obj._definition, (HOST,)),
         )
 
 

@@ -49,7 +49,7 @@ def every_distance(
     result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)
     if out is not None and _arrays.overlaps(seen, rows):
         raise ArgumentError(f"arguments 'out' and '{name}' share memory; give another array")
-    artifact, captures = metric.prepare(device, core, rows.shape[0])
+    artifact, captures = metric.prepare(device, core, rows)
     if rows.shape[0] == 0 or captures is None:
         return result
     engine = backends.backend(device)

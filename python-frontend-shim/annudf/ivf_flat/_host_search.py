@@ -44,7 +44,7 @@ class HostSearch:
         device = place.place(rows.device, "argument 'queries'")
         self.filter = check_filter(filter, place)
         check_entries(index, metric, self.filter)
-        artifact, captures = metric.prepare(device, core, rows.shape[0])
+        artifact, captures = metric.prepare(device, core, rows)
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device
         self.index, self.metric_name = index, params.name_for(index)

@@ -16,7 +16,7 @@ from annudf._metric import nan as _nan
 from annudf._support.checks import check_bool
 from annudf._support.repr import of_whole
 from annudf.common import Resources
-from annudf.errors import ArgumentError, DeviceError, InputError
+from annudf.errors import ArgumentError, CaptureError, DeviceError, InputError
 from annudf.filters._bits import check_filter
 from annudf.filters._generations import with_bits
 from annudf.ivf_flat._goal import refuse_goal
@@ -87,7 +87,12 @@ def prepare(
         )
     asked = check_filter(filter, found.place)
     check_entries(index, found.metric, asked)
-    artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
+    artifact, captures = found.metric.prepare(device, index._core, rows)
+    if found.metric.prepares_queries(artifact):
+        raise CaptureError(
+            f"metric '{found.metric.name}' needs a value of each query before the search, which a prepared search does "
+            "not compute; call search()"
+        )
     assert captures is not None  # Bound for a query at least.
     engine, bound = backends.backend(device), captures
     try:

@@ -29,6 +29,7 @@ from annudf.ivf_flat._index import Index, in_terms_of, rows_of
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import check_k, refuse_shared, result_array, run, tell_cost
 from annudf.ivf_flat._stats import stats_of
+from annudf.ivf_flat._store import store_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,8 @@ def refine(
     on_nan = _nan.check_on_nan(on_nan)
     chosen = chosen_metric(*(named := check_metric(metric, metric_arg)))
     index = _index_of(dataset)
+    if index is None and chosen.prepares_rows():
+        index = store_rows(dataset, chosen.missing_values, None, resources, in_place=True)
     rows = _Dataset(rows_of(dataset, "dataset", place) if index is None else index)
     asked = rows.queries(queries, chosen.query_dtypes(rows.dtype), place)
     given = _candidates(candidates, asked.shape[0], place)
@@ -190,7 +193,7 @@ def refine(
         refuse_shared(asked, distances_view, indices_view, "indices")
     return_stats = check_bool(return_stats, "return_stats")
     rows.check_entries(chosen)
-    artifact, captures = chosen.prepare(device, rows.seen, asked.shape[0])
+    artifact, captures = chosen.prepare(device, rows.seen, asked)
     name = named[0] if isinstance(named[0], str) else chosen.name
     there = indices_view if on_host else None
     if asked.shape[0] == 0 or captures is None:

@@ -191,7 +191,7 @@ def search(
     for out, name in ((distances_view, "distances"), (neighbors_view, "neighbors")):
         if groups is not None and _arrays.overlaps(out, groups):
             raise ArgumentError(f"arguments '{name}' and 'group_by' share memory; give another array")
-    artifact, captures = metric.prepare(device, core, rows.shape[0])
+    artifact, captures = metric.prepare(device, core, rows)
     on_host = rows.device.kind == "cpu"
     there = neighbors_view if on_host else None
     return_stats, name = check_bool(return_stats, "return_stats"), search_params.name_for(index)
@@ -255,7 +255,7 @@ def _second_phase(search_params: SearchParams, index: Index, rows: View, device:
             f"metric '{metric.name}' of refine does not accept queries of {rows.dtype}; give {' or '.join(accepted)}"
         )
     check_entries(index, metric)
-    artifact, captures = metric.prepare(device, index._core, rows.shape[0])
+    artifact, captures = metric.prepare(device, index._core, rows)
     assert captures is not None  # Bound for a query at least.
     return _core.SecondPhase(artifact, captures, search_params.refine.ratio)
 

@@ -1,4 +1,4 @@
-// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-raise-pairwise
+// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-hoist-prepare --annudf-raise-pairwise
 
 // What is not one pass over the coordinates. Each is refused by name.
 

@@ -21,8 +21,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from annudf import PackedBits, Resources, ivf_flat
-from annudf._metric.definition import TextDefinition
 from annudf._metric.metric import Metric
+from annudf._metric.recorded import TextDefinition
 from annudf.distance import pairwise_distance
 from annudf.filters._code import CodeFilter
 

@@ -254,7 +254,7 @@ def test_what_the_compiler_refuses() -> None:
     def centred(x, y):  # type: ignore[no-untyped-def]
         mean = 0.0
         for i in range(len(x)):
-            mean += x[i]
+            mean += x[i] * y[i]
         result = 0.0
         for i in range(len(x)):
             result += abs(x[i] - mean / len(x))

@@ -170,9 +170,50 @@ def jensen(x, y):
     return math.sqrt(max(result, 0.0))
 
 
+def correlation(x, y):
+    """A second pass needs a mean of each vector."""
+    mu_x = mu_y = norm_x = norm_y = dot_product = 0.0
+    for i in range(x.shape[0]):
+        mu_x += x[i]
+        mu_y += y[i]
+    mu_x /= x.shape[0]
+    mu_y /= x.shape[0]
+    for i in range(x.shape[0]):
+        shifted_x = x[i] - mu_x
+        shifted_y = y[i] - mu_y
+        norm_x += shifted_x**2
+        norm_y += shifted_y**2
+        dot_product += shifted_x * shifted_y
+    if norm_x == 0.0 and norm_y == 0.0:
+        return 0.0
+    elif dot_product == 0.0:
+        return 1.0
+    return 1.0 - dot_product / np.sqrt(norm_x * norm_y)
+
+
+def symmetric_kl(x, y):
+    """Whole vectors divided by what a loop computed."""
+    of_x, of_y = np.sum(np.abs(x) + EPS), np.sum(np.abs(y) + EPS)
+    p, q = (np.abs(x) + EPS) / of_x, (np.abs(y) + EPS) / of_y
+    return np.sum(p * np.log(p / q) + q * np.log(q / p))
+
+
+def standardised(x, y):
+    """Three passes for each vector, and a value of both that is computed of values of each."""
+    mean_x, mean_y = np.mean(x), np.mean(y)
+    if mean_x == 0.0 or mean_y == 0.0:
+        return 0.0
+    of_x, of_y = np.linalg.norm(x - mean_x), np.linalg.norm(y - mean_y)
+    both = of_x + of_y
+    result = 0.0
+    for u, v in zip(x, y):  # noqa: B905
+        result += abs((u - mean_x) / of_x - (v - mean_y) / of_y) / both
+    return result
+
+
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
-    hellinger, jensen,
+    hellinger, jensen, correlation, symmetric_kl, standardised,
 )  # fmt: skip
 
 

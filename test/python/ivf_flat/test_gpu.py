@@ -21,7 +21,7 @@ import pytest
 import annudf
 from annudf import ArgumentError, DeviceError, DtypeError, Resources, brute_force, ivf_flat
 from annudf._devices import backends
-from annudf._metric.definition import TextDefinition
+from annudf._metric.recorded import TextDefinition
 from gpu_libraries import Cupy, Torch
 from reference import DTYPES, check, distances_of, vectors
 

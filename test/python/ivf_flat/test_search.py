@@ -12,7 +12,7 @@ import pytest
 
 import annudf
 from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, Resources, ivf_flat, metrics
-from annudf._metric.definition import TextDefinition
+from annudf._metric.recorded import TextDefinition
 from reference import DTYPES, check, distances_of, vectors
 
 DIMS = 19

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._metric import definition, identity
+from annudf._metric import definition, identity, recorded
 
 ROOT = Path(__file__).resolve().parents[3]
 W = np.ones(4, np.float32)
@@ -155,10 +155,10 @@ def test_text_its_name_and_targets(stored):
     text = ivf_flat.metric(function).mlir()
     stored()
     metrics = [
-        definition.TextDefinition(text, "one.mlir"),
-        definition.TextDefinition(text, "two.mlir"),
-        definition.TextDefinition(text, "one.mlir", "function"),
-        definition.TextDefinition(text.replace("order(min)", "order(max)"), "one.mlir"),
+        recorded.TextDefinition(text, "one.mlir"),
+        recorded.TextDefinition(text, "two.mlir"),
+        recorded.TextDefinition(text, "one.mlir", "function"),
+        recorded.TextDefinition(text.replace("order(min)", "order(max)"), "one.mlir"),
     ]
     for one in metrics:
         assert len(compiled(stored, ivf_flat.Metric(one, {}))) == 1

@@ -295,18 +295,18 @@ def test_a_metric_is_compiled_once_for_all_processes(folder, tmp_path):
 
 
 def test_an_entry_that_is_no_artifact_is_replaced(folder, monkeypatch):
-    from annudf._metric import definition
+    from annudf._metric import definition, recorded
 
     monkeypatch.setattr(definition, "_memory", type(definition._memory)())
     text = "annudf.metric @zero order(min) coarse(l2) elements(f32) {{\n{}}}\n".format(
         "annudf.init {\n%z = arith.constant 0.0 : f32\nannudf.yield %z : f32\n}\n"
         "annudf.update (%a: f32, %x: f32, %y: f32) {\nannudf.yield %a : f32\n}\n"
     )
-    first = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
+    first = ivf_flat.Metric(recorded.TextDefinition(text, "zero.mlir"), {})
     digest = first.artifact([]).digest
     (name,) = entries(folder)
     cache.store(name.removesuffix(".annudfc"), b"no artifact at all")
     monkeypatch.setattr(definition, "_memory", type(definition._memory)())
-    second = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
+    second = ivf_flat.Metric(recorded.TextDefinition(text, "zero.mlir"), {})
     assert second.artifact([]).digest == digest
     assert cache.load(name.removesuffix(".annudfc")) == first.artifact([]).to_bytes()

@@ -222,6 +222,73 @@ def BuildKernelPass : Pass<"annudf-build-kernel", "::mlir::ModuleOp"> {
   ];
 }
 
+def ReadsToLoopsPass : Pass<"annudf-reads-to-loops", "::mlir::ModuleOp"> {
+  let summary = "reads single coordinates of whole vectors by loops";
+  let description = [{
+    An `annudf.at` of an `annudf.distance` whose index is a constant becomes a loop over the
+    coordinates that adds up zeros and that one coordinate, as `annudf-raise-pairwise` takes it. The
+    coordinate must be there: below `dims` of the `annudf.pairwise`, or 0. Other reads stay.
+
+    Example:
+
+    ```mlir
+    annudf.pairwise @first order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %a = annudf.at %x[%begin] : !annudf.vector<f32>
+        %b = annudf.at %y[%begin] : !annudf.vector<f32>
+        %d = arith.subf %a, %b : f32
+        annudf.yield %d : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numReplaced", "num-replaced", "Number of reads replaced by loops">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def HoistPreparePass : Pass<"annudf-hoist-prepare", "::mlir::ModuleOp"> {
+  let summary = "prepares what a distance needs of one vector alone";
+  let description = [{
+    If a loop over the coordinates of an `annudf.distance` needs a value of an earlier loop, such as
+    a mean, a scan would take two passes. Where the value is an f32 that depends on one vector
+    alone, this pass takes it out: it becomes an `annudf.pairwise` of its own, which ignores the
+    other vector, and the distance reads it from a capture. The capture `prepared_x_0` has one entry
+    a query, the value for the query; `prepared_y_0` one entry a row. The symbol of the new distance
+    is that of the old one, `_` and the capture's name. A prepared value may read others.
+
+    The caller computes the values before a search, and again for rows that are added. A distance
+    that is one pass already stays as it is.
+
+    Example:
+
+    ```mlir
+    annudf.pairwise @centered order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %step = arith.constant 1 : index
+        %dims = annudf.index dims
+        %zero = arith.constant 0.0 : f32
+        %most = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %yi = annudf.at %y[%i] : !annudf.vector<f32>
+          %next = arith.maximumf %acc, %yi : f32
+          scf.yield %next : f32
+        }
+        %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %xi = annudf.at %x[%i] : !annudf.vector<f32>
+          %yi = annudf.at %y[%i] : !annudf.vector<f32>
+          %d = arith.subf %most, %yi : f32
+          %next = math.fma %xi, %d, %acc : f32
+          scf.yield %next : f32
+        }
+        annudf.yield %sum : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numPrepared", "num-prepared", "Number of values that are prepared">];
+}
+
 def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {
   let summary = "makes metrics of distances that are one pass over the coordinates";
   let description = [{
