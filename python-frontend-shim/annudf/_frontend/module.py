@@ -108,6 +108,7 @@ class _Writer:
             f"annudf.{op} @{options.name} order({options.order}) coarse({coarse}) "
             f"elements({', '.join(options.elements)}){accumulator}"
             + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
+            + (f" dims({options.dims})" if options.dims is not None else "")
             + (" missing_values" if options.missing_values else "")
         )
 

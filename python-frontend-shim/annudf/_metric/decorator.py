@@ -255,6 +255,7 @@ def metric(
             init=hooks.init,
             missing_values=said.missing_values,
             is_pairwise=pairwise is not None,
+            dims=None if pairwise is None else pairwise.dims,
         )
         check_hooks(update, options)
         if pairwise is None:

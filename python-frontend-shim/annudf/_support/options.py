@@ -164,6 +164,8 @@ class MetricOptions:
     is_pairwise : bool
         Whether the function takes two whole vectors and returns their distance. It has no accumulator then, and no
         other hooks.
+    dims : int or None
+        How many dimensions the vectors have; None: any number.
     """
 
     name: str
@@ -184,6 +186,7 @@ class MetricOptions:
     missing_values: bool = False
     is_filter: bool = False
     is_pairwise: bool = False
+    dims: int | None = None
 
     @property
     def other_hooks(self) -> dict[str, Any]:

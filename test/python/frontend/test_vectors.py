@@ -199,6 +199,23 @@ def test_captures() -> None:
     )
 
 
+def test_number_of_dimensions() -> None:
+    metric = annudf.metric(vectors.haversine)
+    assert " dims(2) {" in metric.mlir() and " dims(2) {" in text(metric)
+    rows = FLOATS[:, :2]
+    np.testing.assert_allclose(
+        pairwise_distance(rows, metric=metric), in_python(vectors.haversine, rows), rtol=1e-5, atol=1e-6
+    )
+    with pytest.raises(ArgumentError, match="was compiled for 2 dims, argument 'X' has 9"):
+        pairwise_distance(FLOATS, metric=metric)
+    zeros = np.array([[-0.0, 1], [0, 1]], np.float32)
+
+    def sign(a, b):  # type: ignore[no-untyped-def]
+        return np.copysign(1.0, a[0]) + b[0]
+
+    assert annudf.metric(sign).pairwise(zeros)[:, 0].tolist() == [-1, 1]  # To the bit, so the sign of zero too.
+
+
 def test_metric_is_an_ordinary_one() -> None:
     metric = annudf.metric(vectors.euclidean)
     base = rng.standard_normal((50, 9), dtype=np.float32)

@@ -198,6 +198,27 @@ def symmetric_kl(x, y):
     return np.sum(p * np.log(p / q) + q * np.log(q / p))
 
 
+def haversine(x, y):
+    dim = x.shape[0]
+    if x.shape != y.shape:
+        raise ValueError("of different lengths")
+    assert y.size == dim
+    if dim != 2:
+        raise ValueError("haversine is only defined for 2 dimensional graph_data")
+    sin_lat = np.sin(0.5 * (x[0] - y[0]))
+    sin_long = np.sin(0.5 * (x[1] - y[1]))
+    result = np.sqrt(sin_lat**2 + np.cos(x[0]) * np.cos(y[0]) * sin_long**2)
+    return 2.0 * np.arcsin(min(result, 1.0))
+
+
+def from_first(x, y):
+    """A coordinate is a value that a pass needs, and one that the distance needs."""
+    result = 1 / (x[0] - 0.25)
+    for i in range(len(x)):
+        result += abs((x[i] - x[0]) - (y[i] - y[0]))
+    return result
+
+
 def standardised(x, y):
     """Three passes for each vector, and a value of both that is computed of values of each."""
     mean_x, mean_y = np.mean(x), np.mean(y)
@@ -213,7 +234,7 @@ def standardised(x, y):
 
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
-    hellinger, jensen, correlation, symmetric_kl, standardised,
+    hellinger, jensen, correlation, symmetric_kl, standardised, from_first,
 )  # fmt: skip
 
 
@@ -357,6 +378,26 @@ def nothing(x, y):  # HERE 0
             return 1.0
 
 
+def raises(x, y):
+    result = np.sum(x - y)
+    if result < 0:
+        raise ValueError("negative")  # HERE 9
+    return result
+
+
+def checks_twice(x, y):
+    if len(x) != 3:
+        raise ValueError
+    assert y.shape[0] == 4  # HERE 5
+    return x[0] - y[0]
+
+
+def checks_other(x, y):
+    y = x
+    assert len(y) == 3  # HERE 5
+    return x[0]
+
+
 def none_given(x, y, metric=None):  # HERE 0
     return 0.0
 
@@ -388,5 +429,8 @@ MESSAGES = {
     "second_axis": "a vector has one axis; write x.shape[0]",
     "either": "vectors, ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
     "nothing": "nothing returns nothing on some path; return the distance, a number, on every path",
+    "raises": "a metric cannot raise exceptions; return a value such as math.inf",
+    "checks_twice": "this asks for 4 dimensions, and a check before for 3",
+    "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
     "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers and arrays",
 }  # fmt: skip

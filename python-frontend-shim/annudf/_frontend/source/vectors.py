@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 
 from annudf._frontend.source.definitions import remember
+from annudf._frontend.source.lengths import Lengths
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, own_signature
 from annudf._frontend.source.trees import compiled, unused
@@ -50,8 +51,12 @@ def _others(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
     return [one for one in parameters[VECTORS:] if one.name != CONTEXT]
 
 
-def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> tuple[types.FunctionType, dict[str, Any]]:
+def of_vectors(
+    function: types.FunctionType, given: Mapping[str, Any]
+) -> tuple[types.FunctionType, dict[str, Any], int | None]:
     """The function of two vectors, and of ctx if it needs that, with the arrays that it reads from ctx.
+
+    The number is how many dimensions the function checks that the vectors have, None if it takes any.
 
     Raises
     ------
@@ -78,7 +83,11 @@ def of_vectors(function: types.FunctionType, given: Mapping[str, Any]) -> tuple[
             source.file,
             source.line,
         )
-    return _rewritten(function, source, values, arrays), arrays
+    lengths = None
+    if source.tree is not None:
+        lengths = Lengths(source.tree, source, [one.name for one in parameters[:VECTORS]])
+    made = _rewritten(function, source, values, arrays, lengths)
+    return made, arrays, None if lengths is None else lengths.dims
 
 
 def with_plain_loops(function: types.FunctionType) -> types.FunctionType:
@@ -105,14 +114,21 @@ def _is_array(value: object) -> bool:
 
 
 def _rewritten(
-    function: types.FunctionType, source: Source, values: Mapping[str, Any], arrays: Collection[str] = ()
+    function: types.FunctionType,
+    source: Source,
+    values: Mapping[str, Any],
+    arrays: Collection[str] = (),
+    lengths: Lengths | None = None,
 ) -> types.FunctionType:
     if source.tree is None:
         return function  # Only syntax that is ours needs a tree, and each kind of it is refused by its name then.
     tree = copy.deepcopy(source.tree)
+    checks = lengths is not None and len(lengths.rest) < len(tree.body)
+    if lengths is not None:
+        tree.body = copy.deepcopy(lengths.rest)
     loops = _Loops(source, tree, arrays, _not_builtin(function, source))
     tree.body = [loops.visit(statement) for statement in tree.body]
-    if not values and not loops.is_changed:
+    if not values and not loops.is_changed and not checks:
         return function
     tree.decorator_list, tree.returns = [], None
     arguments = tree.args

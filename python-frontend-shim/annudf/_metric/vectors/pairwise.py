@@ -26,6 +26,8 @@ class Pairwise:
     """The same, with values for its further arguments."""
     arrays: dict[str, Any]
     """The arrays among those, which become captures."""
+    dims: int | None
+    """How many dimensions it takes; None: any number."""
 
     def with_arrays(self, given: Arguments) -> Arguments:
         """The arguments of the decorator with these captures."""
