@@ -24,6 +24,7 @@ from annudf._frontend.source.functions import NAMESPACES
 from annudf._frontend.source.report import failed, unsupported
 from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
+from annudf._frontend.source.vectors import UNREADABLE
 from annudf._frontend.types import typing
 from annudf._frontend.types.dtypes import Operand, Refused
 from annudf._frontend.types.numba_types import (
@@ -266,6 +267,12 @@ def _in_words(error: Exception, text: str) -> str:
         name, extents = found[1], re.findall(r"'(\w+)'|\d+", found[2])
         example = ", ".join(f"ctx.{extent}" if extent else "0" for extent in extents)
         return f"ctx.{name} is an array and no number; read one entry, ctx.{name}[{example}]"
+    if found := re.search(r"Can't unify return type from the following types: ([^\n]+)", text):
+        kinds = " and ".join(sorted(one.strip().removeprefix("annudf.") for one in found[1].split(",")))
+        kinds = kinds.replace("python_", "Python's ")
+        return f"the paths return {kinds}; return one type, such as float(n) for an integer n"
+    if "Invalid use of getiter" in text and active.has_vectors:
+        return f"a loop over a vector needs the source of the function, which cannot be read; {UNREADABLE}"
     if "Type of variable '" in text:
         return "this has no value that a metric can compute with; use numbers"
     if isinstance(error, Refused):

@@ -199,6 +199,69 @@ def test_captures() -> None:
     )
 
 
+NUMBERS = np.array([-1e35, -2.5, -1, -0.0, 0, 1e-30, 0.5, 1, 3, 1e35, np.nan], np.float32)
+"""Coordinates are finite, so functions get infinities for the largest."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["logaddexp", "logaddexp2", "logical_and", "logical_or", "logical_xor", "isclose", "xlogy", "xlog1py", "rel_entr",
+     "kl_div", "sinc", "signbit", "entr"],
+)  # fmt: skip
+def test_functions_of_vectors(name: str) -> None:
+    function = getattr(np, name, None) or getattr(pytest.importorskip("scipy.special"), name)
+
+    def of_two(x, y):  # type: ignore[no-untyped-def]
+        a, b = np.where(np.abs(x) > 1e30, x * 1e30, x), np.where(np.abs(y) > 1e30, y * 1e30, y)
+        return np.sum(function(a, b)) * 1.0
+
+    def of_one(x, y):  # type: ignore[no-untyped-def]
+        return np.sum(function(np.where(np.abs(x) > 1e30, x * 1e30, x))) * 1.0
+
+    takes_two = name not in ("sinc", "signbit", "entr")
+    metric = annudf.metric(missing_values=True)(of_two if takes_two else of_one)
+    with np.errstate(all="ignore"):
+        wide = np.where(np.abs(NUMBERS) > 1e30, NUMBERS * np.float32(1e30), NUMBERS)
+        expected = [[function(x, y) if takes_two else function(x) for y in wide] for x in wide]
+    got = metric.pairwise(NUMBERS[:, None])
+    np.testing.assert_allclose(got, np.array(expected, float), rtol=1e-5, atol=1e-7)
+
+
+def test_deviations() -> None:
+    def scaled(x, y):  # type: ignore[no-untyped-def]
+        return np.sum(np.abs(x / (np.std(x) + 1) - y / (np.var(y, ddof=1) + 1)))
+
+    got = pairwise_distance(FLOATS, metric=annudf.metric(scaled))
+    np.testing.assert_allclose(got, in_python(scaled, FLOATS), rtol=1e-5, atol=1e-6)
+
+
+def test_places_of_functions_that_numpy_has() -> None:
+    def of_both(x, y):  # type: ignore[no-untyped-def]
+        d = x - y
+        return np.std(d)
+
+    with pytest.raises(CompileError, match="takes two passes") as caught:
+        annudf.metric(of_both).distance(FLOATS[0], FLOATS[1])
+    diagnostic = caught.value.diagnostics[0]
+    assert (diagnostic.file, diagnostic.line) == (__file__, of_both.__code__.co_firstlineno + 2)
+
+
+@pytest.mark.parametrize(
+    ("loop", "message"),
+    [
+        ("for a, b in zip(x, y): r += a - b", "'zip' needs the source of the function, which cannot be read"),
+        ("for i, a in enumerate(x): r += a", "'enumerate' needs the source of the function, which cannot be read"),
+        ("for a in x: r += a", "a loop over a vector needs the source of the function, which cannot be read"),
+    ],
+)
+def test_without_a_source(loop: str, message: str) -> None:
+    space: dict[str, Any] = {}
+    exec(f"def without(x, y):\n    r = 0.0\n    {loop}\n    return r", space)
+    told = f"{message}; define it in a file or a notebook, or write for i in range(x.shape[0])"
+    with pytest.raises(UnsupportedError, match=re.escape(told)):
+        annudf.metric(space["without"]).mlir()
+
+
 def test_number_of_dimensions() -> None:
     metric = annudf.metric(vectors.haversine)
     assert " dims(2) {" in metric.mlir() and " dims(2) {" in text(metric)

@@ -398,6 +398,13 @@ def checks_other(x, y):
     return x[0]
 
 
+def count_or_number(x, y):  # HERE 0
+    n = np.sum(x != y)
+    if n == 0:
+        return 0.0
+    return n
+
+
 def none_given(x, y, metric=None):  # HERE 0
     return 0.0
 
@@ -432,5 +439,6 @@ MESSAGES = {
     "raises": "a metric cannot raise exceptions; return a value such as math.inf",
     "checks_twice": "this asks for 4 dimensions, and a check before for 3",
     "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
+    "count_or_number": "the paths return int64 and Python's float; return one type, such as float(n) for an integer n",
     "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers and arrays",
 }  # fmt: skip

@@ -111,7 +111,7 @@ class _Walk:
             add("number", value)
         elif (stub := stub_for(value) or stub_of_vectors(value)) is not None:
             add("stub", stub.__name__)
-        elif (composed := composed_for(value)) is not None:
+        elif (composed := composed_for(value, True)) is not None:
             add("composed", composed.__name__)  # Whose code is part of the frontend's own.
         elif is_namespace(value):
             add("namespace", name_of(value))

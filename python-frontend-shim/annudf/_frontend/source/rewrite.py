@@ -26,12 +26,13 @@ import numpy as np
 
 from annudf._frontend.source import functions
 from annudf._frontend.source.composed import COMPOSED, divmod_
+from annudf._frontend.source.composed_of_vectors import ELEMENTWISE, REDUCING, composed_names
 from annudf._frontend.source.digest import codes_of
 from annudf._frontend.source.links import Unlinkable, is_linked, resolve
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, check
-from annudf._frontend.source.trees import without_continue
-from annudf._frontend.source.vectors import LOOP, with_plain_loops
+from annudf._frontend.source.trees import placed_at, without_continue
+from annudf._frontend.source.vectors import LOOP, UNREADABLE, with_plain_loops
 from annudf._support.checks import shown
 from annudf.errors import UnsupportedError
 
@@ -94,9 +95,14 @@ def _composed_by_identity() -> Iterator[tuple[int, Any]]:
 _COMPOSED = dict(_composed_by_identity())
 
 
-def composed_for(value: object) -> types.FunctionType | None:
+_OF_VECTORS = {id(getattr(np, name)): function for name, function in REDUCING.items()}
+
+
+def composed_for(value: object, has_vectors: bool = False) -> types.FunctionType | None:
     """What stands in a metric for a function given as itself (``np.logaddexp``), or None."""
     found = _COMPOSED.get(id(value)) or COMPOSED[functions.SCIPY].get(functions.scipy_name(value))
+    if has_vectors:
+        found = _OF_VECTORS.get(id(value)) or ELEMENTWISE.get(found, found)
     assert found is None or isinstance(found, types.FunctionType)
     return found
 
@@ -225,6 +231,7 @@ class Rewriter:
         self._captures = captures
         self._has_vectors = has_vectors
         self._helpers: dict[types.FunctionType, object] = {}
+        self._placed: dict[types.FunctionType, types.FunctionType] = {}
         self._open: list[types.FunctionType] = []
         self._inlined: dict[types.FunctionType, _Inlined] = {}
         self._holders: dict[tuple[int, types.FunctionType], tuple[types.ModuleType, object]] = {}
@@ -263,11 +270,11 @@ class Rewriter:
 
     def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> _Inlined:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
-        inner = {name: composed_for(value) or plain_function(value) for name, value in outside}
+        inner = {name: self._composed(value) or plain_function(value) for name, value in outside}
         for _, holder in outside:
             for name in attribute_names(function) if holds_numbers(holder) else ():
                 value = getattr(holder, name, None)
-                inner[name] = inner.get(name) or composed_for(value) or plain_function(value)
+                inner[name] = inner.get(name) or self._composed(value) or plain_function(value)
         total = _Inlined()
         for code in codes_of(function.__code__):
             for instruction in dis.get_instructions(code):
@@ -301,7 +308,7 @@ class Rewriter:
             return stub
         if self._has_vectors and (stub := functions.stub_of_vectors(value)) is not None:
             return stub
-        if (composed := composed_for(value)) is not None:
+        if (composed := self._composed(value, name, user)) is not None:
             return self._helper(composed)
         if holds_numbers(value):
             return self._holder(value, user)
@@ -310,6 +317,19 @@ class Rewriter:
         if (helper := plain_function(value)) is not None:
             return self._helper(helper)
         self._refuse(name, user, _why_not(name, value, self._captures, self._has_vectors))
+
+    def _composed(
+        self, value: object, name: str = "", user: types.FunctionType | None = None
+    ) -> types.FunctionType | None:
+        """What stands for a function of NumPy, at the place of its first use where a metric takes vectors."""
+        found = composed_for(value, self._has_vectors)
+        if found is None or not self._has_vectors:
+            return found
+        if found not in self._placed and user is not None:
+            source = Source(user)
+            node = source.first_use(name)
+            self._placed[found] = found if node is None else placed_at(found, source, node)
+        return self._placed.get(found, found)
 
     def _helper(self, function: types.FunctionType) -> object:
         if function not in self._helpers:
@@ -328,7 +348,7 @@ class Rewriter:
         for attribute in attribute_names(user):
             if hasattr(proxy, attribute) or not hasattr(value, attribute):
                 continue
-            if is_namespace(value) and attribute not in COMPOSED[name]:
+            if is_namespace(value) and attribute not in composed_names(name, self._has_vectors):
                 continue
             # Names of other things, a capture's for one, stand among these: what cannot be
             # used is left out, and refused where it is read.
@@ -392,7 +412,9 @@ def _namespace(name: str, has_vectors: bool) -> types.ModuleType:
 def has_attribute(module: types.ModuleType, name: str, has_vectors: bool = False) -> bool:
     """Whether the attribute may mean something in a metric; of a user's module that is seen when it is compiled."""
     if is_namespace(module):
-        return hasattr(_namespace(module.__name__, has_vectors), name) or name in COMPOSED[module.__name__]
+        return hasattr(_namespace(module.__name__, has_vectors), name) or name in composed_names(
+            module.__name__, has_vectors
+        )
     return hasattr(module, name)
 
 
@@ -466,6 +488,8 @@ def _why_not(name: str, value: object, captures: Collection[str], has_vectors: b
     if isinstance(value, functools.partial):
         of = name_of(value.func)
         return f"'{name}' is a functools.partial; write a function that calls {of} with those arguments"
+    if has_vectors and name in ("zip", "enumerate"):  # A tree has loops over range in their place.
+        return f"'{name}' needs the source of the function, which cannot be read; {UNREADABLE}"
     if name in _OF_BUILTINS and value is getattr(builtins, name):
         return f"a metric cannot call '{name}'; {_OF_BUILTINS[name]}"
     if callable(value):

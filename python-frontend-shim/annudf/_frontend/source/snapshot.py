@@ -89,6 +89,6 @@ def _value(value: Any, attributes: frozenset[str], made: dict[Any, Any]) -> Any:
                 if hasattr(value, name):
                     setattr(proxy, name, _value(getattr(value, name), attributes, made))
         return made[key]
-    if stub_for(value) is None and composed_for(value) is None and (helper := plain_function(value)) is not None:
+    if stub_for(value) is None and composed_for(value, True) is None and (helper := plain_function(value)) is not None:
         return _freeze(helper, made)
     return value

@@ -110,6 +110,16 @@ class Source:
         uses = [n for n in self._body() if isinstance(n, ast.Name) and n.id == name]
         return min((self.place(n) for n in uses), default=(self.line, 0))
 
+    def first_use(self, name: str) -> ast.AST | None:
+        """The first node that reads ``name``, or an attribute ``module.name``."""
+        *of_module, last = name.split(".")
+        uses: list[ast.AST] = (
+            [node for node, _, attribute in self.attributes() if attribute == last]
+            if of_module
+            else [node for node in self._body() if isinstance(node, ast.Name) and node.id == last]
+        )
+        return min(uses, key=self.place, default=None)
+
     def _body(self) -> Iterator[ast.AST]:
         # Decorators, defaults and annotations belong to the program around the metric.
         for statement in self.tree.body if self.tree is not None else ():

@@ -15,7 +15,7 @@ import itertools
 import types
 from collections.abc import Iterator, Sequence
 
-from annudf._frontend.source.definitions import is_edited
+from annudf._frontend.source.definitions import is_edited, remember
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, bound_by_match, of_loop
 
@@ -65,6 +65,24 @@ def _class_of(qualname: str) -> str:
     *around, _ = qualname.split(".")
     classes = [name for name, after in itertools.pairwise([*around, ""]) if "<locals>" not in (name, after)]
     return classes[-1] if classes else ""
+
+
+def placed_at(function: types.FunctionType, user: Source, node: ast.AST) -> types.FunctionType:
+    """A function of annudf's own with all its code at a place of the user's, so that messages name that."""
+    tree = copy.deepcopy(Source(function).tree)
+    assert tree is not None
+    tree.returns = None
+    for inner in ast.walk(tree):
+        if isinstance(inner, ast.arg):
+            inner.annotation = None
+        if "lineno" in inner._attributes:
+            ast.copy_location(inner, node)
+    line, _ = user.place(node)
+    code = compiled(tree, function.__code__.replace(co_filename=user.file, co_firstlineno=line))
+    remember(code, tree)
+    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__)
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made
 
 
 def without_continue(code: types.CodeType, source: Source) -> types.CodeType:

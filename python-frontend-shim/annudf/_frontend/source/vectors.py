@@ -31,6 +31,8 @@ CONTEXT = "ctx"
 _ACCUMULATORS = ("acc", "_acc")
 LOOP = "for i in range(x.shape[0])"
 """How messages spell the loop over all coordinates."""
+UNREADABLE = f"define it in a file or a notebook, or write {LOOP}"
+"""What to do where the source of a loop is missing."""
 
 
 def takes_vectors(function: types.FunctionType, given: Collection[str] = ()) -> bool:
