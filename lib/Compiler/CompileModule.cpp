@@ -254,6 +254,7 @@ private:
     llvm::append_range(written, module->getOps<ir::UdfOpInterface>());
     PassManager manager(&context);
     manager.addPass(createReadsToLoopsPass());
+    manager.addPass(createCarryPrefixesPass());
     manager.addPass(createHoistPreparePass());
     if (failed(manager.run(*module)))
       return messages.fault();

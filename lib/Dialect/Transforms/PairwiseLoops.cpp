@@ -46,6 +46,11 @@ static void moveOut(Operation *op, scf::IfOp branch) {
       each.moveBefore(branch);
 }
 
+void annudf::takeOutOfBranches(scf::ForOp loop) {
+  while (auto branch = dyn_cast<scf::IfOp>(loop->getParentOp()))
+    moveOut(loop, branch);
+}
+
 void annudf::takeLoopsOutOfBranches(DistanceOp distance) {
   SmallVector<scf::ForOp> found;
   distance->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
@@ -54,7 +59,5 @@ void annudf::takeLoopsOutOfBranches(DistanceOp distance) {
     found.push_back(loop);
     return WalkResult::skip();
   });
-  for (scf::ForOp loop : found)
-    while (auto branch = dyn_cast<scf::IfOp>(loop->getParentOp()))
-      moveOut(loop, branch);
+  llvm::for_each(found, takeOutOfBranches);
 }

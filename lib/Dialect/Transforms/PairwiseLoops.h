@@ -33,6 +33,9 @@ bool isOverCoordinates(mlir::scf::ForOp loop);
 /// does not ask for may be computed; the verifier proves loads and divisors where they are then.
 void takeLoopsOutOfBranches(ir::DistanceOp distance);
 
+/// Takes `loop` out of the branches that it stands in, up to the loop or the hook around them.
+void takeOutOfBranches(mlir::scf::ForOp loop);
+
 /// Calls `use` with each value that `op` and what it holds take.
 template <typename Use> void forEachUsed(mlir::Operation *op, Use use) {
   op->walk([&](mlir::Operation *inner) {

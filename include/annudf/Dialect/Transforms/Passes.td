@@ -247,6 +247,43 @@ def ReadsToLoopsPass : Pass<"annudf-reads-to-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def CarryPrefixesPass : Pass<"annudf-carry-prefixes", "::mlir::ModuleOp"> {
+  let summary = "carries what loops over the coordinates so far compute";
+  let description = [{
+    In an `annudf.distance`, a loop from 0 to one more than the counter of the loop around it is a
+    cumulative sum, or the like. If its turns need nothing that differs between the turns of the loop
+    around, beside their own counter, then that loop carries what it computes, by the same operations
+    in the same order. Both loops count from 0 by 1.
+
+    Example:
+
+    ```mlir
+    annudf.pairwise @cumulative order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %step = arith.constant 1 : index
+        %dims = annudf.index dims
+        %zero = arith.constant 0.0 : f32
+        %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %end = arith.addi %i, %step : index
+          %cdf = scf.for %j = %begin to %end step %step iter_args(%c = %zero) -> (f32) {
+            %yj = annudf.at %y[%j] : !annudf.vector<f32>
+            %more = arith.addf %c, %yj : f32
+            scf.yield %more : f32
+          }
+          %xi = annudf.at %x[%i] : !annudf.vector<f32>
+          %next = math.fma %xi, %cdf, %acc : f32
+          scf.yield %next : f32
+        }
+        annudf.yield %sum : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numCarried", "num-carried", "Number of loops that became carried">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def HoistPreparePass : Pass<"annudf-hoist-prepare", "::mlir::ModuleOp"> {
   let summary = "prepares what a distance needs of one vector alone";
   let description = [{

@@ -15,12 +15,12 @@ from numba_cuda_mlir.extending import lowering_registry
 
 from annudf._frontend.emit import arithmetic
 from annudf._frontend.emit.arithmetic import Dtype, Value, constant, convert, dtype_of, in_float
-from annudf._frontend.emit.lowering import elements_of, refusing, scan_index, value_of_variable
+from annudf._frontend.emit.lowering import Elements, elements_of, refusing, scan_index, value_of_variable
 from annudf._frontend.numba.ncm import CONTEXT, ir, types
 from annudf._frontend.source.functions import STUBS
 from annudf._frontend.types.arrays import REDUCED
 from annudf._frontend.types.dtypes import BOOL, I64
-from annudf._frontend.types.numba_types import Array, mlir_type, operand_of
+from annudf._frontend.types.numba_types import Array, Elementwise, mlir_type, operand_of
 
 Step = Callable[[Dtype, Any, list[Value]], Any]
 """The next value of what a loop carries: its type, its value, and what the vectors are there."""
@@ -48,6 +48,8 @@ _STEPS: dict[str, Step] = {
     "count_nonzero": _sum_of(lambda dtype, v: convert(Value(arithmetic.truth(v[0]), BOOL), dtype)),
     "dot": _sum_of(lambda dtype, v: _product(dtype, *(convert(one, dtype) for one in v))),
     "norm": _sum_of(lambda dtype, v: _product(dtype, convert(v[0], dtype), convert(v[0], dtype))),
+    "cumsum": _add,
+    "cumprod": lambda dtype, carried, v: _product(dtype, carried, convert(v[0], dtype)),
     "prod": lambda dtype, carried, v: _product(dtype, carried, convert(v[0], dtype)),
     "amax": _extreme("maximum"),
     "amin": _extreme("minimum"),
@@ -64,13 +66,15 @@ def _start(name: str, dtype: Dtype) -> Any:
         bits = 8 * dtype.itemsize - (dtype.kind == "i")
         smallest = -(1 << bits) if dtype.kind == "i" else 0
         return constant(dtype, smallest if sign < 0 else (1 << bits) - 1)
-    return constant(dtype, name in ("prod", "all"))
+    return constant(dtype, name in ("prod", "cumprod", "all"))
 
 
-def _reduced(name: str, dtype: Dtype, parts: list[Callable[[Any], Value]]) -> Any:
+def _reduced(name: str, dtype: Dtype, parts: list[Callable[[Any], Value]], last: Any = None) -> Any:
+    """Of all coordinates, or of those up to the last."""
     index = ir.IndexType.get(CONTEXT)
     begin, step = arith.constant(index, 0), arith.constant(index, 1)
-    loop = scf.ForOp(begin, scan_index("dims"), step, [_start(name, dtype)])
+    end = scan_index("dims") if last is None else arith.addi(last, step)
+    loop = scf.ForOp(begin, end, step, [_start(name, dtype)])
     with ir.InsertionPoint(loop.body):
         values = [part(loop.induction_variable) for part in parts]
         with refusing():
@@ -100,9 +104,16 @@ def _register() -> None:
 
     def reduction(name: str) -> Callable[..., None]:
         def lowered(builder: Any, target: Any, args: Any, kws: Any) -> None:
+            made = builder.get_numba_type(target.name)
+            parts = [elements_of(builder, a) for a in args]
+            if isinstance(made, Elementwise):
+                element = made.element
+                until = Elements(lambda i: Value(_reduced(name, dtype_of(element), parts, i), element))
+                builder.store_var(target, until)
+                return
             operand = operand_of(builder.get_numba_type(target.name))
             assert operand is not None
-            builder.store_var(target, _reduced(name, dtype_of(operand), [elements_of(builder, a) for a in args]))
+            builder.store_var(target, _reduced(name, dtype_of(operand), parts))
 
         return lowered
 

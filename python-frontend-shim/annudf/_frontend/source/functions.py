@@ -70,8 +70,9 @@ OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_
 REDUCTIONS = {
     "sum": "sum", "prod": "prod", "mean": "mean", "dot": "dot", "vdot": "dot", "inner": "dot", "max": "amax",
     "amax": "amax", "min": "amin", "amin": "amin", "any": "any", "all": "all", "count_nonzero": "count_nonzero",
+    "cumsum": "cumsum", "cumprod": "cumprod",
 }  # fmt: skip
-"""Functions of NumPy that make one number of whole vectors."""
+"""Functions of NumPy that make one number of whole vectors, or one of each begin of a vector."""
 OF_ARRAYS = ("len", "norm", *dict.fromkeys(REDUCTIONS.values()))
 UFUNCS = frozenset((
     "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
@@ -191,7 +192,7 @@ _BUILTINS_OF_VECTORS = {builtins.len: "len", builtins.sum: "sum", builtins.any: 
 _IDENTITIES_OF_VECTORS = {id(key): name for key, name in _BUILTINS_OF_VECTORS.items()} | {
     id(getattr(np, attribute)): name for attribute, name in REDUCTIONS.items()
 } | {id(np.linalg.norm): "norm"}  # fmt: skip
-METHODS = ("sum", "prod", "mean", "dot", "max", "min", "any", "all")
+METHODS = ("sum", "prod", "mean", "dot", "max", "min", "any", "all", "cumsum", "cumprod")
 """Those of an array that are functions of NumPy, too."""
 
 

@@ -449,7 +449,7 @@ _INSTEAD_OF_ARRAYS = {
     **dict.fromkeys(("nanmax", "nanmin", "ptp", "quantile", "percentile"), _LOOP),
     **dict.fromkeys(("array", "asarray", "zeros", "ones", "empty", "full", "arange", "stack", "concatenate",
                      "zeros_like", "ones_like", "empty_like", "copy"), _SCRATCH),
-    **dict.fromkeys(("sort", "argsort", "argmax", "argmin", "unique", "searchsorted", "cumsum", "diff", "roll"),
+    **dict.fromkeys(("sort", "argsort", "argmax", "argmin", "unique", "searchsorted", "diff", "roll"),
                     "it sees the coordinates once, in their order; transform the vectors before they are indexed"),
 }  # fmt: skip
 """What differs where a function takes whole vectors."""

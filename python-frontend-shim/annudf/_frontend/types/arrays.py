@@ -16,7 +16,7 @@ from annudf._frontend.source.functions import METHODS, STUBS
 from annudf._frontend.source.vectors import LOOP
 from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import Operand, Refused, Weak, dtype_of
-from annudf._frontend.types.numba_types import Array, as_type, element_of, operand_of
+from annudf._frontend.types.numba_types import Array, Elementwise, as_type, element_of, operand_of
 from annudf._frontend.types.typing import refuse, spell_argument
 
 
@@ -44,7 +44,11 @@ REDUCED: dict[str, Callable[..., Operand]] = {
     "any": lambda element: dtypes.BOOL,
     "all": lambda element: dtypes.BOOL,
     "count_nonzero": lambda element: Weak.INT,
+    "cumsum": summed,
+    "cumprod": summed,
 }
+CUMULATIVE = ("cumsum", "cumprod")
+"""Those that give a number for each coordinate, of all up to it."""
 
 
 def _reduction(name: str, rule: Callable[..., Operand]) -> type:
@@ -62,7 +66,8 @@ def _reduction(name: str, rule: Callable[..., Operand]) -> type:
                 refuse(f"{name} needs a whole vector, got {what}")
                 return None
             try:
-                return signature(as_type(rule(*elements)), *args)
+                found = rule(*elements)
+                return signature(Elementwise(found) if name in CUMULATIVE else as_type(found), *args)
             except Refused as refused:
                 refuse(str(refused))
                 return None
