@@ -17,6 +17,7 @@
 
 #include "annudf/Dialect/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -61,6 +62,7 @@ private:
   void hoist(Value value, Side side, const Sources &sources);
   std::string freeName(Side side);
   void writePrepare(Value value, StringRef name, const Sources &sources);
+  void beginWithConstants(scf::ForOp loop);
   void eraseUnused();
 
   PairwiseOp pairwise;
@@ -281,6 +283,30 @@ void Hoisting::hoistFrom(Value value) {
     hoistFrom(each);
 }
 
+/// No accumulator begins with a value of a row. So the first turn takes the value in place of what
+/// the loop carries, and the loop begins with zero.
+void Hoisting::beginWithConstants(scf::ForOp loop) {
+  for (unsigned number = 0; number < loop.getNumResults(); ++number) {
+    const Value initial = loop.getInitArgs()[number];
+    const Slice ops = sourcesOf(initial).ops;
+    if (llvm::none_of(
+            ops, [&](Operation *op) { return reads.lookup(op) == kRow && reads.contains(op); }))
+      continue;
+    builder.setInsertionPoint(loop);
+    const Location loc = initial.getLoc();
+    const Type type = initial.getType(), counts = loop.getInductionVar().getType();
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value first = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(counts, 0));
+    builder.setInsertionPointToStart(loop.getBody());
+    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                          loop.getInductionVar(), first);
+    BlockArgument carried = loop.getRegionIterArgs()[number];
+    auto begun = arith::SelectOp::create(builder, loc, isFirst, initial, carried);
+    carried.replaceAllUsesExcept(begun, begun);
+    loop.getInitArgsMutable()[number].set(zero);
+  }
+}
+
 void Hoisting::eraseUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
@@ -300,6 +326,7 @@ unsigned Hoisting::run() {
     forEachUsed(loop, [&](Value value) { used.push_back(value); });
     for (Value value : used)
       hoistFrom(value);
+    beginWithConstants(loop);
   }
   eraseUnused();
   return numHoisted;

@@ -163,3 +163,40 @@ annudf.pairwise @one_pass order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+// A loop that begins with a value of a row takes it in the first turn, also where the loop is
+// prepared itself.
+// CHECK-LABEL: annudf.pairwise @begun
+// CHECK-LABEL: annudf.pairwise @begun_prepared_y_0
+// CHECK-LABEL: annudf.pairwise @begun_prepared_y_1
+// CHECK-NEXT:    %[[C:.*]] = annudf.capture "prepared_y_0" : !annudf.capture<row x f32>
+// CHECK:           %[[FIRST:.*]] = annudf.load %[[C]]
+// CHECK:           scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (f32) {
+// CHECK-NEXT:        %[[IS:.*]] = arith.cmpi eq, %[[I]], %{{.*}} : index
+// CHECK-NEXT:        %[[NOW:.*]] = arith.select %[[IS]], %[[FIRST]], %[[ACC]] : f32
+// CHECK:             arith.maximumf %[[NOW]]
+// METRIC-LABEL: annudf.metric @begun
+annudf.pairwise @begun order(min) coarse(l2) elements(f32) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = arith.constant 0.0 : f32
+    %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %next = arith.addf %acc, %yi : f32
+      scf.yield %next : f32
+    }
+    %most = scf.for %i = %begin to %dims step %step iter_args(%acc = %sum) -> (f32) {
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %next = arith.maximumf %acc, %yi : f32
+      scf.yield %next : f32
+    }
+    %dot = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %next = math.fma %xi, %most, %acc : f32
+      scf.yield %next : f32
+    }
+    annudf.yield %dot : f32
+  }
+}

@@ -31,7 +31,7 @@ def in_python(function: Any, rows: npt.NDArray[Any], **arguments: Any) -> npt.ND
     wide = rows.astype(np.float64)
     plain = getattr(function, "py_func", function)
     with np.errstate(all="ignore"):
-        return np.array([[float(plain(x, y, **arguments)) for y in wide] for x in wide])
+        return np.array([[float(plain(x.copy(), y.copy(), **arguments)) for y in wide] for x in wide])
 
 
 def text(metric: annudf.Metric) -> str:

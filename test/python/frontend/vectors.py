@@ -219,6 +219,71 @@ def from_first(x, y):
     return result
 
 
+def wasserstein(x, y, p=1):
+    """Entries that a loop assigns, and a loop that leaves out the first; the result is for a helper."""
+    x_cdf = np.empty(x.shape[0], dtype=np.float32)
+    of_x = 0.0
+    y_cdf = (np.abs(y) + EPS) / np.sum(np.abs(y) + EPS)
+    for i in range(x.shape[0]):
+        apart = np.abs(x[i])
+        x_cdf[i] = apart + EPS
+        of_x += x_cdf[i]
+    for i in range(len(x)):
+        x_cdf[i] /= of_x
+    for i in range(1, x_cdf.shape[0]):
+        x_cdf[i] += x_cdf[i - 1]
+        y_cdf[i] += y_cdf[i - 1]
+    return minkowski(x_cdf, y_cdf, p)
+
+
+def softmax(z):
+    n = z.shape[0]
+    out = np.empty(n)
+    most = z[0]
+    for i in range(1, n):
+        most = max(most, z[i])
+    s = 0.0
+    for i in range(n):
+        out[i] = np.exp(z[i] - most)
+        s += out[i]
+    if most > 2.5:
+        for i in range(n):
+            out[i] = 1.0 / n
+    else:
+        invs = 1.0 / s
+        for i in range(n):
+            out[i] *= invs
+    return out
+
+
+def of_softmax(x, y):
+    """A helper that gives a vector; of the row a value that a loop begins with."""
+    return np.sum(np.abs(softmax(x) - softmax(y)))
+
+
+def in_place(x, y, z=0.5):
+    """The arguments are changed, of which a search knows nothing; a variable is of one turn."""
+    x_sum = y_sum = result = 0.0
+    squares = np.zeros((len(x),))
+    for i in range(len(x)):
+        x[i] += z
+        x_sum += abs(x[i])
+        shifted = y[i] + z
+        y[i] = shifted
+        squares[i] += shifted * shifted
+        y_sum += abs(shifted)
+    for i in range(len(x)):
+        result += abs(x[i] / (1 + x_sum) - y[i] / (1 + y_sum)) + squares[i]
+    return result
+
+
+def later(x, y):
+    result = 0.0
+    for i in range(2, len(x)):
+        result += x[i] - y[i]
+    return result
+
+
 def standardised(x, y):
     """Three passes for each vector, and a value of both that is computed of values of each."""
     mean_x, mean_y = np.mean(x), np.mean(y)
@@ -235,6 +300,7 @@ def standardised(x, y):
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
     hellinger, jensen, correlation, symmetric_kl, standardised, from_first,
+    wasserstein, of_softmax, in_place, later,
 )  # fmt: skip
 
 
@@ -405,6 +471,48 @@ def count_or_number(x, y):  # HERE 0
     return n
 
 
+def of_the_turn_before(x, y):
+    d = np.empty(len(x))
+    result = 0.0
+    for i in range(len(x)):
+        result += d[i - 1]
+        d[i] = x[i] - y[i]  # HERE 9
+    return result
+
+
+def in_a_branch(x, y):
+    d = x - y
+    result = 0.0
+    if d[0] > 0:
+        for i in range(len(x)):
+            d[i] = -d[i]  # HERE 13
+            result += d[i]
+    return result
+
+
+def of_integers(x, y):
+    d = np.zeros(len(x), dtype=np.int64)
+    for i in range(len(x)):
+        d[i] = x[i] - y[i]  # HERE 9
+    return np.sum(d)
+
+
+def of_another_turn(x, y):
+    d = x - y
+    before = 0.0
+    for i in range(len(x)):
+        d[i] += before  # HERE 9
+        before = x[i]
+    return np.sum(d)
+
+
+def fills_late(x, y):
+    d = x - y
+    for i in range(1, len(x)):
+        d[i] = x[i]  # HERE 9
+    return np.sum(d)
+
+
 def none_given(x, y, metric=None):  # HERE 0
     return 0.0
 
@@ -440,5 +548,9 @@ MESSAGES = {
     "checks_twice": "this asks for 4 dimensions, and a check before for 3",
     "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
     "count_or_number": "the paths return int64 and Python's float; return one type, such as float(n) for an integer n",
+    **dict.fromkeys(
+        ("of_the_turn_before", "in_a_branch", "of_integers", "of_another_turn", "fills_late"),
+        "d[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
+    ),
     "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers and arrays",
 }  # fmt: skip

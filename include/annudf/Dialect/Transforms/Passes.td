@@ -292,7 +292,8 @@ def HoistPreparePass : Pass<"annudf-hoist-prepare", "::mlir::ModuleOp"> {
     alone, this pass takes it out: it becomes an `annudf.pairwise` of its own, which ignores the
     other vector, and the distance reads it from a capture. The capture `prepared_x_0` has one entry
     a query, the value for the query; `prepared_y_0` one entry a row. The symbol of the new distance
-    is that of the old one, `_` and the capture's name. A prepared value may read others.
+    is that of the old one, `_` and the capture's name. A prepared value may read others. A loop that
+    begins with a prepared value of a row takes it in its first turn.
 
     The caller computes the values before a search, and again for rows that are added. A distance
     that is one pass already stays as it is.
@@ -324,6 +325,7 @@ def HoistPreparePass : Pass<"annudf-hoist-prepare", "::mlir::ModuleOp"> {
     ```
   }];
   let statistics = [Statistic<"numPrepared", "num-prepared", "Number of values that are prepared">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {

@@ -70,7 +70,7 @@ def _start(name: str, dtype: Dtype) -> Any:
 
 
 def _reduced(name: str, dtype: Dtype, parts: list[Callable[[Any], Value]], last: Any = None) -> Any:
-    """Of all coordinates, or of those up to the last."""
+    """Reduces all coordinates, or those up to the last."""
     index = ir.IndexType.get(CONTEXT)
     begin, step = arith.constant(index, 0), arith.constant(index, 1)
     end = scan_index("dims") if last is None else arith.addi(last, step)

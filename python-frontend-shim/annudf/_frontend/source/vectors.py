@@ -20,10 +20,11 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 
 from annudf._frontend.source.definitions import remember
+from annudf._frontend.source.filled import GIVEN, with_expressions
 from annudf._frontend.source.lengths import Lengths
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, own_signature
-from annudf._frontend.source.trees import compiled, unused
+from annudf._frontend.source.trees import compiled, names, unused
 
 VECTORS = 2
 """How many arguments are vectors."""
@@ -128,9 +129,12 @@ def _rewritten(
     checks = lengths is not None and len(lengths.rest) < len(tree.body)
     if lengths is not None:
         tree.body = copy.deepcopy(lengths.rest)
+    known = names_of_lengths(ast.walk(tree))
+    filled = with_expressions(tree, lambda node: is_length(node, known))
+    tree = filled or tree
     loops = _Loops(source, tree, arrays, _not_builtin(function, source))
     tree.body = [loops.visit(statement) for statement in tree.body]
-    if not values and not loops.is_changed and not checks:
+    if not values and not loops.is_changed and not checks and filled is None:
         return function
     tree.decorator_list, tree.returns = [], None
     arguments = tree.args
@@ -148,6 +152,8 @@ def _rewritten(
         if isinstance(one, ast.arg):
             one.annotation = None
     given = _given(tree, source, {name: value for name, value in values.items() if name not in arrays})
+    if filled is not None:
+        given |= {name: GIVEN[name] for name in names(tree) if name in GIVEN}
     code = function.__code__
     made = compiled(tree, code.replace(co_freevars=(*code.co_freevars, *given)))
     remember(made, tree)
@@ -233,8 +239,29 @@ class _Loops(ast.NodeTransformer):
                 if "lineno" in new._attributes and not hasattr(new, "lineno"):
                     ast.copy_location(new, node.iter)
             node.target, node.iter, node.body = counter, count, [*begin, *node.body]
+        elif self._begins_later(node):
+            assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+            self.is_changed = True
+            first, end = node.iter.args
+            test = ast.Compare(ast.Name(node.target.id, ast.Load()), [ast.GtE()], [first])
+            for new in (condition := ast.If(test, node.body, []), test, test.left):
+                ast.copy_location(new, node.iter)
+            node.iter.args, node.body = [end], [condition]
         self.generic_visit(node)
         return node
+
+    def _begins_later(self, node: ast.For) -> bool:
+        """``for i in range(1, x.shape[0])``: a loop over all coordinates that leaves out the first."""
+        assert isinstance(node.iter, ast.Call)
+        arguments = node.iter.args
+        return (
+            len(arguments) == 2
+            and isinstance(arguments[0], ast.Constant)
+            and type(arguments[0].value) is int
+            and arguments[0].value >= 0
+            and is_length(arguments[1], self._lengths)
+            and isinstance(node.target, ast.Name)
+        )
 
     def _over(self, target: ast.expr, of: ast.expr) -> tuple[ast.Name, list[ast.stmt], ast.expr]:
         """The counter, what a pass begins with, and the vector that is as long as the loop."""
