@@ -167,3 +167,37 @@ def test_refused(tmp_path: Path) -> None:
         CaptureError, match="several rows of the index have the same id; give each row an id of its own"
     ):
         ivf_flat.search(ivf_flat.SearchParams(metric=METRIC), index, QUERIES, 1)
+
+
+TEXT = """
+annudf.pairwise @most order(min) coarse(l2) elements(f32) {
+  %p = annudf.capture "p" : !annudf.capture<f32>
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = annudf.load %p[] : !annudf.capture<f32>
+    %most = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %next = arith.maximumf %acc, %yi : f32
+      scf.yield %next : f32
+    }
+    %dot = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %next = math.fma %xi, %most, %acc : f32
+      scf.yield %next : f32
+    }
+    annudf.yield %dot : f32
+  }
+}
+"""
+
+
+def test_text(tmp_path: Path) -> None:
+    (tmp_path / "most.mlir").write_text(TEXT)
+    metric = ivf_flat.load_metric(tmp_path / "most.mlir", p=0.25)
+    assert list(metric.captures) == ["p"]
+    expected = 0.25 + QUERIES.sum(1)[:, None] * np.maximum(ROWS.max(1), 0.25)
+    check(brute_force.knn(ROWS, QUERIES, 5, metric=metric), expected)
+    sent = pickle.loads(pickle.dumps(metric))
+    np.testing.assert_allclose(pairwise_distance(QUERIES, ROWS, metric=sent), expected, rtol=1e-5)
