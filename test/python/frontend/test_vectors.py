@@ -227,6 +227,14 @@ def test_functions_of_vectors(name: str) -> None:
     np.testing.assert_allclose(got, np.array(expected, float), rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_intrinsic_that_counts_bits(dtype: Any) -> None:
+    rows = rng.integers(0, 256, (5, 100)).astype(np.uint8)
+    expected = np.unpackbits(rows[:, None] ^ rows, axis=2).sum(2)
+    metric = annudf.metric(vectors.bit_hamming, dtype="int32")
+    np.testing.assert_array_equal(pairwise_distance(rows.view(dtype), metric=metric), expected)
+
+
 def test_deviations() -> None:
     def scaled(x, y):  # type: ignore[no-untyped-def]
         return np.sum(np.abs(x / (np.std(x) + 1) - y / (np.var(y, ddof=1) + 1)))

@@ -297,6 +297,34 @@ def standardised(x, y):
     return result
 
 
+class _Intrinsic:
+    """As Numba's ``intrinsic`` makes one."""
+
+    def __init__(self, definition: Callable[..., Any]) -> None:
+        self._defn = definition
+
+
+def _counts(context, value):
+    def emitted(builder):
+        return builder.call("llvm.ctpop.i8", value)
+
+    return emitted
+
+
+def _swaps(context, value):
+    return "llvm.bswap.i8"
+
+
+popcount, swap = _Intrinsic(_counts), _Intrinsic(_swaps)
+
+
+def bit_hamming(x, y):
+    result = 0
+    for i in range(x.shape[0]):
+        result += popcount(x[i] ^ y[i])
+    return np.float32(result)
+
+
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
     hellinger, jensen, correlation, symmetric_kl, standardised, from_first,
@@ -513,6 +541,10 @@ def fills_late(x, y):
     return np.sum(d)
 
 
+def swapped(x, y):
+    return swap(x[0])  # HERE 12
+
+
 def none_given(x, y, metric=None):  # HERE 0
     return 0.0
 
@@ -552,5 +584,6 @@ MESSAGES = {
         ("of_the_turn_before", "in_a_branch", "of_integers", "of_another_turn", "fills_late"),
         "d[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
     ),
+    "swapped": "'swap' is of type _Intrinsic; a metric can read numbers, and arrays given as captures",
     "none_given": "argument 'metric' of none_given is of type NoneType; a metric can read numbers and arrays",
 }  # fmt: skip

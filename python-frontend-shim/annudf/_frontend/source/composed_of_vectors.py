@@ -8,11 +8,13 @@ They have no branch, so that each coordinate goes its own way.
 from __future__ import annotations
 
 import math
+import types
 from typing import Any
 
 import numpy as np
 
 from annudf._frontend.source import composed
+from annudf._frontend.source.digest import codes_of
 
 
 def logaddexp(a: Any, b: Any) -> Any:
@@ -79,6 +81,20 @@ def var(a: Any, ddof: Any = 0) -> Any:
 def std(a: Any, ddof: Any = 0) -> Any:
     apart = a - np.mean(a)
     return np.sqrt(np.sum(apart * apart) / (len(a) - ddof))
+
+
+def popcount_u8(a: Any) -> Any:
+    return np.int32(np.bitwise_count(a & 255))
+
+
+def intrinsic(value: object) -> types.FunctionType | None:
+    """What stands for an intrinsic of Numba's that counts bits, as pynndescent has one; None for others."""
+    code = getattr(getattr(value, "_defn", None), "__code__", None)
+    if type(value).__name__ != "_Intrinsic" or code is None:
+        return None
+    named = [one for inner in codes_of(code) for one in inner.co_consts if isinstance(one, str) and "llvm." in one]
+    found: Any = popcount_u8 if named == ["llvm.ctpop.i8"] else None
+    return found if isinstance(found, types.FunctionType) else None
 
 
 ELEMENTWISE = {

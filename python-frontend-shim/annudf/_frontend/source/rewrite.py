@@ -26,7 +26,7 @@ import numpy as np
 
 from annudf._frontend.source import functions
 from annudf._frontend.source.composed import COMPOSED, divmod_
-from annudf._frontend.source.composed_of_vectors import ELEMENTWISE, REDUCING, composed_names
+from annudf._frontend.source.composed_of_vectors import ELEMENTWISE, REDUCING, composed_names, intrinsic
 from annudf._frontend.source.digest import codes_of
 from annudf._frontend.source.links import Unlinkable, is_linked, resolve
 from annudf._frontend.source.report import unsupported
@@ -102,7 +102,7 @@ def composed_for(value: object, has_vectors: bool = False) -> types.FunctionType
     """What stands in a metric for a function given as itself (``np.logaddexp``), or None."""
     found = _COMPOSED.get(id(value)) or COMPOSED[functions.SCIPY].get(functions.scipy_name(value))
     if has_vectors:
-        found = _OF_VECTORS.get(id(value)) or ELEMENTWISE.get(found, found)
+        found = _OF_VECTORS.get(id(value)) or ELEMENTWISE.get(found, found) or intrinsic(value)
     assert found is None or isinstance(found, types.FunctionType)
     return found
 
