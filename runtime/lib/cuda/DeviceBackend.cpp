@@ -195,6 +195,10 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
                     results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
   Ready ready = prepare(index, metric, ofStore, queries, wanted, params, report);
+  if (wanted.ranked && ready.pipeline.isRanked) // The table begins with the first query.
+    ready.pipeline.isRanked = false,
+    ready.pipeline.given = wanted.ranked - static_cast<uint64_t>(params.firstQuery) *
+                                               ready.pipeline.nProbes * sizeof(uint32_t);
   const auto lease = pool_.acquire(false, on);
   NanCounter *nan = nullptr; // Stays null for all distances: nobody counts NaN there.
   const bool counts = !wanted.every() && params.countPairs;
@@ -297,6 +301,47 @@ void DeviceBackend::searchDevice(const RowStore &index, const MetricView &metric
   checkSearch(index, metric, queries, k, params);
   runDevice(index, metric, captures, queries, {k, ids, distances, kAnyNumber}, params, stream,
             stats);
+}
+
+void DeviceBackend::searchRanked(const RowStore &index, const MetricView &metric,
+                                 const BoundCaptures &captures, const MatrixView &queries, int k,
+                                 const SearchParams &params, uint64_t lists, int64_t *ids,
+                                 float *distances, CUstream stream, SearchStats *stats) {
+  Wanted wanted{k, ids, distances, kAnyNumber};
+  wanted.ranked = lists;
+  runDevice(index, metric, captures, queries, wanted, params, stream, stats);
+}
+
+void DeviceBackend::rankLists(const RowStore &index, const MetricView &metric,
+                              const MatrixView &queries, uint32_t probes, uint64_t lists,
+                              CUstream stream) {
+  ContextScope scope(*context_);
+  const auto copy = upload(index, {});
+  checkFits(*copy, *context_);
+  const Manifest &manifest = metric.artifact.manifest;
+  const auto total = static_cast<uint64_t>(queries.rows);
+  const auto rowBytes = static_cast<uint64_t>(bytesOfRow(queries.element, queries.dims));
+  const BatchShape all = shapeOfRanking(*copy, total, probes);
+  const uint64_t batch = total <= kMostQueries && workspaceBytes(all) <= kUsualWorkspace
+                             ? total
+                             : batchQueries(all, total, pool_.limit());
+  const auto lease = pool_.acquire(false, stream);
+  lease->keep(copy);
+  StreamLauncher launcher(*context_, lease->stream());
+  for (uint64_t first = 0; first < total; first += batch) {
+    const uint64_t count = std::min(batch, total - first);
+    const BatchShape shape = shapeOfRanking(*copy, count, probes);
+    annudf_scan_args args = {};
+    args.index = copy->args();
+    args.work = (*lease)->prepare(shape);
+    args.queries = queriesAt(reinterpret_cast<uint64_t>(queries.data) + first * rowBytes, count,
+                             queries.element, args.index.dims, int64_t(first));
+    enqueueRanking(kernels_, *copy, {manifest.coarse, manifest.coarseOrder}, args, shape, launcher,
+                   nullptr);
+    ANNUDF_CUDA(cuMemcpyAsync, lists + first * probes * sizeof(uint32_t), args.work.probes,
+                count * probes * sizeof(uint32_t), lease->stream());
+  }
+  lease->finish();
 }
 
 std::unique_ptr<PreparedSearch>

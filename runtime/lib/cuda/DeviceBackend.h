@@ -81,6 +81,15 @@ public:
                  const BoundCaptures &captures, const MatrixView &queries,
                  const RowsPlace &queriesAt, int64_t k, const SearchParams &params, int64_t *ids,
                  float *distances, SearchStats *stats) override;
+  /// Enqueues the choice of the lists that searchDevice() of the queries would probe.
+  /// \param lists  queries.rows x probes, in memory of the device.
+  void rankLists(const RowStore &index, const MetricView &metric, const MatrixView &queries,
+                 uint32_t probes, uint64_t lists, CUstream stream);
+  /// searchDevice() of lists that rankLists() has chosen; the arguments were checked.
+  /// \param lists  0: it ranks them itself.
+  void searchRanked(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
+                    const MatrixView &queries, int k, const SearchParams &params, uint64_t lists,
+                    int64_t *ids, float *distances, CUstream stream, SearchStats *stats);
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -160,6 +169,7 @@ private:
     float *distances;
     uint64_t mostAtOnce;
     std::optional<float> radius = {}; ///< All within it are wanted; results go elsewhere.
+    uint64_t ranked = 0;              ///< As searchRanked() has `lists`.
     bool every() const { return !ids && !radius; }
   };
   class RadiusRun;       ///< A radius search under way.

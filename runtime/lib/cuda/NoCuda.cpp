@@ -14,6 +14,10 @@ std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int) {
   throw Error(ErrorKind::Environment, "annudf was built without CUDA: " ANNUDF_CUDA_WHY_NOT);
 }
 
+std::unique_ptr<CudaBackend> makeCudaTeamBackend(std::span<const int>, TeamMode) {
+  return makeCudaDeviceBackend(0);
+}
+
 std::unique_ptr<Backend> makeCudaBackend(int device) { return makeCudaDeviceBackend(device); }
 
 void precompileForCuda(const MetricView &, ScanElements, int, SearchStats *) {

@@ -172,10 +172,6 @@ private:
   std::optional<Workload> gathered;    ///< The search of the rows that pass alone.
 };
 
-namespace {
-
-/// Checks the coarse stage and the final selection, which are no family's.
-/// \throws Error(Usage) when a query does not fit a block's shared memory.
 void checkFits(const DeviceIndex &index, const Context &context) {
   const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
   const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
@@ -186,8 +182,6 @@ void checkFits(const DeviceIndex &index, const Context &context) {
                                       " bytes of shared memory, a block has " +
                                       std::to_string(most) + "; search on the CPU");
 }
-
-} // namespace
 
 std::shared_ptr<PassingRows> DeviceBackend::passingOf(const RowStore &index) {
   bool made = false;

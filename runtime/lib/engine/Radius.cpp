@@ -65,10 +65,8 @@ void sortWithin(WithinRadius &found, size_t first, annudf_order order) {
   });
 }
 
-namespace {
-
-/// Joins what the pieces have of each query.
-WithinRadius joined(const std::vector<WithinRadius> &pieces, int64_t queries, annudf_order order) {
+WithinRadius joinRows(const std::vector<WithinRadius> &pieces, int64_t queries,
+                      annudf_order order) {
   WithinRadius all;
   all.starts.assign(static_cast<size_t>(queries) + 1, 0);
   for (size_t q = 0; q < static_cast<size_t>(queries); ++q) {
@@ -92,7 +90,17 @@ WithinRadius joined(const std::vector<WithinRadius> &pieces, int64_t queries, an
   return all;
 }
 
-} // namespace
+WithinRadius joinQueries(std::vector<WithinRadius> parts) {
+  WithinRadius all = std::move(parts.front());
+  for (size_t p = 1; p < parts.size(); ++p) {
+    const int64_t before = all.starts.back();
+    for (size_t q = 1; q < parts[p].starts.size(); ++q)
+      all.starts.push_back(before + parts[p].starts[q]);
+    all.ids.insert(all.ids.end(), parts[p].ids.begin(), parts[p].ids.end());
+    all.distances.insert(all.distances.end(), parts[p].distances.begin(), parts[p].distances.end());
+  }
+  return all;
+}
 
 WithinRadius searchRadiusInRows(Backend &backend, const MatrixView &rows, const StorePiece &store,
                                 const RowPieces &pieces, const MetricView &metric,
@@ -122,7 +130,7 @@ WithinRadius searchRadiusInRows(Backend &backend, const MatrixView &rows, const 
   }
   if (found.size() == 1)
     return std::move(found.front());
-  return joined(found, queries.rows, metric.artifact.manifest.order);
+  return joinRows(found, queries.rows, metric.artifact.manifest.order);
 }
 
 } // namespace annudf::runtime

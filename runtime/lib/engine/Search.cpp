@@ -102,7 +102,7 @@ Workload workloadOf(const Manifest &manifest, const RowStore &index, int64_t que
   // Ids of candidates are those of an index or a data set, which has more rows.
   const int64_t rows = index.source()            ? index.source()->size()
                        : index.holdsCandidates() ? index.rowExtent()
-                                                 : index.size();
+                                                 : index.rowsOfWhole();
   if (params.filter)
     work.pass = params.filter->passingShare(rows);
   if (params.predicate)

@@ -81,6 +81,11 @@ namespace annudf::runtime::cuda {
   X(cuStreamGetCtx) \
   X(cuCtxGetDevice) \
   X(cuCtxSynchronize) \
+  X(cuCtxEnablePeerAccess) \
+  X(cuDeviceCanAccessPeer) \
+  X(cuDeviceGetDefaultMemPool) \
+  X(cuMemPoolSetAccess) \
+  X(cuMemcpyPeerAsync) \
   X(cuMemAllocAsync) \
   X(cuMemFreeAsync) \
   X(cuMemcpyAsync)

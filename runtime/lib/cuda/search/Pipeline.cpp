@@ -186,11 +186,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);
-  args.queries.data = queryData;
-  args.queries.rowBytes = static_cast<uint32_t>(bytesOfRow(queryElement, args.index.dims));
-  args.queries.count = static_cast<uint32_t>(count);
-  args.queries.element = queryElement;
-  args.queries.base = static_cast<int32_t>(base);
+  args.queries = queriesAt(queryData, count, queryElement, args.index.dims, base);
   args.slots = slots;
   args.filter = filter;
   args.nan = nan;
@@ -224,7 +220,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
 void Pipeline::enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                              StageClock *clock) const {
   if (isRanked) {
-    enqueueCoarse(args, shape, to, clock);
+    enqueueRanking(kernels, index, {coarse, coarseOrder}, args, shape, to, clock);
     return;
   }
   uint64_t lists = 0; // All.
@@ -270,11 +266,31 @@ void Pipeline::enqueuePredicate(const annudf_scan_args &args, const BatchShape &
   }
 }
 
-void Pipeline::enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
-                             StageClock *clock) const {
+annudf_queries queriesAt(uint64_t data, uint64_t count, annudf_element element, uint32_t dims,
+                         int64_t base) {
+  annudf_queries queries = {};
+  queries.data = data;
+  queries.rowBytes = static_cast<uint32_t>(bytesOfRow(element, static_cast<int32_t>(dims)));
+  queries.count = static_cast<uint32_t>(count);
+  queries.element = element;
+  queries.base = static_cast<int32_t>(base);
+  return queries;
+}
+
+BatchShape shapeOfRanking(const DeviceIndex &index, uint64_t queries, uint32_t probes) {
+  BatchShape shape;
+  shape.queries = queries, shape.probes = probes;
+  shape.lists = index.args().nLists, shape.dims = index.args().dims;
+  shape.groups = shape.allGroups = 1;
+  return shape;
+}
+
+void enqueueRanking(const SearchKernels &kernels, const DeviceIndex &index, const RankBy &by,
+                    const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                    StageClock *clock) {
   const uint64_t lists = shape.lists, count = shape.queries;
   const auto blocks = [](uint64_t of, uint64_t each) { return (of + each - 1) / each; };
-  const int kind = coarse, rank = coarseOrder;
+  const int kind = by.metric, rank = by.order;
   const uint64_t fill = index.fill();
   if (count <= ANNUDF_FEW_QUERIES)
     to.first(kernels.coarseFew,

@@ -58,6 +58,26 @@ struct FamilyKernels {
 BatchShape shapeOf(const DeviceIndex &index, const Workload &batch, const CudaFamily &family,
                    bool isFiltered, const DevicePredicate *predicate);
 
+/// Checks the coarse stage and the final selection, which are no family's.
+/// \throws Error(Usage) when a query does not fit a block's shared memory.
+void checkFits(const DeviceIndex &index, const Context &context);
+
+/// How lists are ranked by their centers.
+struct RankBy {
+  annudf_coarse metric;
+  annudf_order order;
+};
+/// Launches what writes the best lists of each query to the workspace.
+/// \param clock  null: none.
+void enqueueRanking(const SearchKernels &kernels, const DeviceIndex &index, const RankBy &by,
+                    const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                    StageClock *clock);
+/// What a batch needs to rank its lists alone.
+BatchShape shapeOfRanking(const DeviceIndex &index, uint64_t queries, uint32_t probes);
+/// The queries of a batch as kernels read them.
+annudf_queries queriesAt(uint64_t data, uint64_t count, annudf_element element, uint32_t dims,
+                         int64_t base);
+
 /// A search that is ready to run; everything lives on the device.
 struct Pipeline {
   const ExecutionPlan plan;
@@ -123,8 +143,6 @@ private:
   }
   /// The lists that each query probes.
   void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
-                     StageClock *clock) const;
-  void enqueueCoarse(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      StageClock *clock) const;
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,

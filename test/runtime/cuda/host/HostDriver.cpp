@@ -276,6 +276,11 @@ CUresult annudfNotHere() { return CUDA_ERROR_NOT_SUPPORTED; }
 
 // What searches alone call, and what is for pools of memory.
 #define ANNUDF_NOT_HERE(CALL) decltype(CALL) CALL __attribute__((alias("annudfNotHere")));
+ANNUDF_NOT_HERE(cuCtxEnablePeerAccess)
+ANNUDF_NOT_HERE(cuDeviceCanAccessPeer)
+ANNUDF_NOT_HERE(cuDeviceGetDefaultMemPool)
+ANNUDF_NOT_HERE(cuMemPoolSetAccess)
+ANNUDF_NOT_HERE(cuMemcpyPeerAsync)
 ANNUDF_NOT_HERE(cuGraphAddNode)
 ANNUDF_NOT_HERE(cuGraphCreate)
 ANNUDF_NOT_HERE(cuGraphDestroy)

@@ -19,6 +19,7 @@
 #include "annudf/runtime/engine/Merge.h"
 #include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/engine/SearchTeam.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstddef>
@@ -200,6 +201,12 @@ public:
 
 /// makeCudaBackend() with the wider interface; the same errors.
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device = 0);
+
+/// Several devices as one backend. Arrays in device memory are of the first device, which also
+/// builds. A device may be named twice. A sharded index of lists that a build left on a device has
+/// them on the host.
+/// \throws as makeCudaDeviceBackend(), naming the device; Error(Usage) for no devices.
+std::unique_ptr<CudaBackend> makeCudaTeamBackend(std::span<const int> devices, TeamMode mode);
 
 /// Leaves all kernels that searches with the metric may run on sm_`sm` in the cache on disk, for
 /// processes with such a GPU; needs none itself.

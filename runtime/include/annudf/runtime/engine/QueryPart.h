@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
 
 namespace annudf::runtime {
 
@@ -33,6 +34,17 @@ inline SearchParams partOf(const SearchParams &params, const QueryPart &part, in
   SearchParams some = params;
   some.ofQueries = params.ofQueries ? params.ofQueries : params.firstQuery + queries;
   some.firstQuery = params.firstQuery + part.first;
+  return some;
+}
+
+/// The same with the candidates of the part.
+/// \param progress  to be told of.
+inline SearchParams partWith(const SearchParams &params, const QueryPart &part, int64_t queries,
+                             const Progress &progress) {
+  SearchParams some = partOf(params, part, queries);
+  if (auto *given = std::get_if<Given>(&some.candidates))
+    given->lists += part.first * given->probes;
+  some.progress = progress;
   return some;
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -60,6 +61,12 @@ inline void writeSorted(RowWithin *begin, RowWithin *end, const RadiusKeys &keys
 
 /// Sorts the results of queries from `first` on, each query's by itself.
 void sortWithin(WithinRadius &found, size_t first, annudf_order order);
+
+/// What several searches of the same queries have found of different rows.
+WithinRadius joinRows(const std::vector<WithinRadius> &pieces, int64_t queries, annudf_order order);
+
+/// What searches of one part of the queries after the other have found.
+WithinRadius joinQueries(std::vector<WithinRadius> parts);
 
 /// The rule of mostResults for callers. \returns `given`, or for 0 ANNUDF_DEFAULT_MAX_RESULTS.
 int64_t checkMostResults(int64_t given);

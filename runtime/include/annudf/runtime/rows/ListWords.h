@@ -21,8 +21,8 @@
 
 namespace annudf::runtime {
 
-/// HugeAllocator, but for a first block that a mapped file has. Words are not zeroed, so that those
-/// of a file stay as they are and are not read.
+/// HugeAllocator, but for a first block that a mapped file or another list has. Words are not
+/// zeroed, so that those of a file or a list stay as they are and are not read.
 template <class T> class WordsAllocator {
 public:
   using value_type = T;
@@ -34,6 +34,9 @@ public:
   /// The first block that is asked for is the `count` words at `first`.
   WordsAllocator(std::shared_ptr<FileMapping> file, T *first, size_t count)
       : file_(std::move(file)), first_(first), count_(count) {}
+  /// The same of words that another list has for at least as long.
+  WordsAllocator(const T *first, size_t count)
+      : first_(const_cast<T *>(first)), borrowed_(first), count_(count) {}
   template <class U> WordsAllocator(const WordsAllocator<U> &) noexcept {}
 
   T *allocate(size_t count) {
@@ -41,7 +44,7 @@ public:
     return first && count == count_ ? first : HugeAllocator<T>().allocate(count);
   }
   void deallocate(T *memory, size_t count) noexcept {
-    if (!file_ || !file_->holds(memory))
+    if (memory != borrowed_ && (!file_ || !file_->holds(memory)))
       HugeAllocator<T>().deallocate(memory, count);
   }
   template <class U> void construct(U *at) { ::new (static_cast<void *>(at)) U; }
@@ -51,12 +54,13 @@ public:
   /// A copy of a list is in memory.
   WordsAllocator select_on_container_copy_construction() const { return {}; }
   friend bool operator==(const WordsAllocator &a, const WordsAllocator &b) {
-    return a.file_ == b.file_;
+    return a.file_ == b.file_ && a.borrowed_ == b.borrowed_;
   }
 
 private:
   std::shared_ptr<FileMapping> file_;
   T *first_ = nullptr;
+  const T *borrowed_ = nullptr;
   size_t count_ = 0;
 };
 

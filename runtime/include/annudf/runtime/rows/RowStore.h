@@ -82,6 +82,27 @@ using ListColumns = std::vector<std::vector<std::byte>>;
 
 class RowStore;
 
+/// Tells lists in host memory from those of a copy: a copy gets another one, a move takes it along.
+class ListsIdentity {
+public:
+  ListsIdentity() = default;
+  ListsIdentity(const ListsIdentity &) {}
+  ListsIdentity(ListsIdentity &&other) noexcept : token_(std::move(other.token_)) {}
+  ListsIdentity &operator=(const ListsIdentity &) {
+    token_ = std::make_shared<char>();
+    return *this;
+  }
+  ListsIdentity &operator=(ListsIdentity &&other) noexcept {
+    token_ = std::move(other.token_);
+    return *this;
+  }
+  /// Is never that of other lists, as long as somebody holds it.
+  std::weak_ptr<const void> get() const { return token_; }
+
+private:
+  std::shared_ptr<char> token_ = std::make_shared<char>();
+};
+
 /// Rows that are somebody else's memory, row-major; a list is made of all of them only where
 /// somebody asks for it. A search on the host stores a piece of them at a time.
 class RowsInPlace : public ListsElsewhere {
@@ -116,6 +137,8 @@ public:
   annudf_element element() const { return element_; }
   int32_t dims() const { return dims_; }
   int64_t size() const { return size_; }
+  /// Rows of the store that this is a part of (Shards.h); else its own.
+  virtual int64_t rowsOfWhole() const { return size_; }
   /// Largest id of a row: what a capture over rows must reach. -1 if there are none.
   int64_t largestId() const { return largestId_; }
   /// Entries of such a capture. An id may be the largest number there is; no array reaches that
@@ -178,6 +201,10 @@ public:
   IndexAttachments &attachments() const { return *attachments_; }
   /// The same for who may outlive it.
   std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
+  /// Which lists these are: a copy of a store shares its attachments, not its lists.
+  std::weak_ptr<const void> listsIdentity() const {
+    return elsewhere_ ? std::weak_ptr<const void>(elsewhere_) : identity_.get();
+  }
 
 protected:
   /// Before lists change: those that are elsewhere come here.
@@ -198,6 +225,7 @@ protected:
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
   uint64_t columnsNumber_ = 0;
   std::shared_ptr<ListsElsewhere> elsewhere_;
+  ListsIdentity identity_;
   uint64_t generation_ = 0;
   std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();
   int threads_ = 0;
