@@ -32,12 +32,26 @@ typedef struct annudf_backend annudf_backend;
  * nvJitLink, or CUDA in this build for a GPU. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create(const annudf_place *place, int32_t threads,
                                                          annudf_backend **backend);
+/** What each of several devices has. */
+enum annudf_devices_mode {
+  ANNUDF_DEVICES_REPLICATED = 0, /**< All rows; the queries of a batch are split. */
+  ANNUDF_DEVICES_SHARDED = 1 /**< A part of every list; results are merged.                    */
+};
+
+/** Several GPUs as one backend, the results of one to the bit. Arrays in device memory are on the
+ * first, which also builds. Prepared searches are refused.
+ * \param devices  CUDA devices; one may be named twice.
+ * \param mode     of enum annudf_devices_mode.
+ * ANNUDF_USAGE for no devices and another mode; else as annudf_backend_create. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_multi_device(const int32_t *devices,
+                                                                      size_t count, int32_t mode,
+                                                                      annudf_backend **backend);
 /** What a backend is. */
 typedef struct annudf_backend_info {
   size_t size;             /**< Of this struct in the library.                                  */
   const char *description; /**< "CPU, 8 threads, ..." or "CUDA device 0: NVIDIA H200, sm_90".   */
-  int32_t device;          /**< The CUDA device, or -1 for the CPU.                             */
-  int32_t arch;            /**< Of the device, 90 for compute capability 9.0; 0 for the CPU.    */
+  int32_t device;          /**< The CUDA device, the first of several, or -1 for the CPU.       */
+  int32_t arch;            /**< The oldest, 90 for compute capability 9.0; 0 for the CPU.       */
 } annudf_backend_info;
 
 ANNUDF_CAPI_EXPORTED const annudf_backend_info *annudf_backend_get(const annudf_backend *backend);

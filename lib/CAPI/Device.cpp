@@ -46,6 +46,23 @@ annudf_status annudf_backend_create(const annudf_place *place, int32_t threads,
   });
 }
 
+annudf_status annudf_backend_create_multi_device(const int32_t *devices, size_t count, int32_t mode,
+                                                 annudf_backend **backend) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    if (count != 0)
+      call.refuseNull(devices, "devices");
+    if (mode != ANNUDF_DEVICES_REPLICATED && mode != ANNUDF_DEVICES_SHARDED)
+      call.refuse("mode is " + std::to_string(mode) + "; use a value of enum annudf_devices_mode");
+    const std::vector<int> numbers(devices, devices + count);
+    auto made = runtime::makeCudaTeamBackend(numbers, mode == ANNUDF_DEVICES_SHARDED
+                                                          ? runtime::TeamMode::Sharded
+                                                          : runtime::TeamMode::Replicated);
+    runtime::CudaBackend *cuda = made.get();
+    *backend = makeBackend(std::move(made), cuda);
+  });
+}
+
 const annudf_backend_info *annudf_backend_get(const annudf_backend *backend) {
   return backend ? &backend->info : nullptr;
 }

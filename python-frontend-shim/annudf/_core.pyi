@@ -492,7 +492,7 @@ class Prepared:
         """Pairs of a GPU's runs that are done since it was last asked."""
 
 class Backend:
-    """Searches on the CPU or on one GPU; keeps compiled kernels."""
+    """Searches on the CPU or on GPUs; keeps compiled kernels."""
 
     def build_index(self, stream: int | None, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
         """
@@ -525,12 +525,16 @@ class Backend:
     def cuda(device: int = 0) -> Backend:
         """Searches on a GPU, in its primary context."""
 
+    @staticmethod
+    def multi_device(devices: Sequence[int], sharded: bool) -> Backend:
+        """Searches on several GPUs."""
+
     def describe(self) -> str:
         """Processor and threads, or device and architecture."""
 
     @property
     def device(self) -> int:
-        """The CUDA device, or -1 for the CPU."""
+        """The CUDA device, the first of several, or -1 for the CPU."""
 
     @property
     def arch(self) -> int:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import sys
@@ -16,10 +17,10 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._arrays import CPU, Device
 from annudf._devices import backends
-from annudf._support.checks import check_int, refusal
+from annudf._support.checks import check_int, refusal, shown
 from annudf._support.limits import MAX_DEVICE
 from annudf._support.repr import of_whole
-from annudf.errors import ArgumentError, DeviceError
+from annudf.errors import ArgumentError, DeviceError, UnavailableError
 
 __all__ = ["Resources", "device_ndarray"]
 
@@ -38,11 +39,16 @@ class Resources:
         Where to search with host arrays (NumPy): ``"cuda"`` (device 0), ``"cuda:1"`` or ``1`` copies
         queries there and results back, and waits for them. Default: the CPU. Device arrays
         are always searched on their own device.
+    devices : "all" or list of int, optional
+        Several CUDA devices that share each search; see :doc:`/use/several-gpus`. An index that is built with them is
+        searched there by default. Device arrays are on the first.
+    mode : {"sharded", "replicated"}, optional
+        What each of `devices` has: a part of every list, the default, or all vectors.
 
     Raises
     ------
     ArgumentError
-        The value is not a stream, or the device is not one of the above.
+        The value is not a stream, or the device, the devices or the mode is not one of the above.
 
     Examples
     --------
@@ -51,11 +57,22 @@ class Resources:
     Resources(device='cpu')
     """
 
-    def __init__(self, stream: object = None, *, device: str | int | None = None) -> None:
+    def __init__(
+        self,
+        stream: object = None,
+        *,
+        device: str | int | None = None,
+        devices: str | Iterable[int] | None = None,
+        mode: str | None = None,
+    ) -> None:
         self._stream = backends.stream_handle(stream)
         # A stream object that nobody else holds would be destroyed with work on it.
         self._owner = stream
-        self._device = _parse_device(device)
+        self._device = _parse_device(device) if devices is None else _parse_devices(devices, mode)
+        if devices is not None and device is not None:
+            raise ArgumentError("device and devices are given; give one of them")
+        if devices is None and mode is not None:
+            raise ArgumentError(f"mode is {shown(mode)}, but devices is not given; give devices='all' or a list")
         self._used: set[tuple[Device, int]] = set()
 
     @property
@@ -81,13 +98,23 @@ class Resources:
         if self._stream is not None:
             parts.append(f"stream=0x{self._stream:x}")
         if self._device is not None:
-            text = "cpu" if self._device == CPU else str(self._device)
-            parts.append(f"device={text!r}")
+            if self._device.team:
+                parts.append(f"devices={list(self._device.team)}, mode={self._device.mode!r}")
+            else:
+                text = "cpu" if self._device == CPU else str(self._device)
+                parts.append(f"device={text!r}")
         return f"Resources({', '.join(parts)})"
 
     def place(self, device: Device, what: str) -> Device:
         """The device that work on an array on `device` is done on."""
         if device.kind == "cuda":
+            if self._device is not None and self._device.team:
+                if device.index != self._device.index:
+                    raise DeviceError(
+                        f"{what} is on {device}, but resources ask for {self._device}, whose arrays are on the first; "
+                        "copy the array there"
+                    )
+                return self._device
             if self._device is not None and self._device != device:
                 raise DeviceError(
                     f"{what} is on {device}, but resources ask for {self._device}; "
@@ -100,6 +127,14 @@ class Resources:
                 "Resources(device='cuda', ...) to copy it there"
             )
         return self._device or CPU
+
+    def over(self, team: Device | None) -> Resources:
+        """These, with the devices that an index was built with unless a device is given."""
+        if team is None or self._device is not None:
+            return self
+        with_team = copy.copy(self)
+        with_team._device = team  # What is noted is noted of both.
+        return with_team
 
     def note(self, device: Device, stream: int) -> None:
         """Remembers that work was enqueued, for :meth:`sync`."""
@@ -131,6 +166,28 @@ def _parse_device(device: str | int | None) -> Device | None:
     if not 0 <= number <= MAX_DEVICE:
         raise refusal("device", device, "'cpu', 'cuda', 'cuda:N' or the number of a device")
     return Device("cuda", number)
+
+
+def _parse_devices(devices: object, mode: str | None) -> Device:
+    from annudf import _core
+
+    if mode not in (None, "sharded", "replicated"):
+        raise refusal("mode", mode, "'sharded' or 'replicated'")
+    if isinstance(devices, str):
+        if devices != "all":
+            raise refusal("devices", devices, "'all' or a list of device numbers")
+        there = _core.describe_environment()["devices"]
+        count = len(there) if isinstance(there, list) else 0
+        if count == 0:
+            raise UnavailableError("devices is 'all', and there is no CUDA device; leave it out to search on the CPU")
+        numbers = tuple(range(count))
+    else:
+        if not isinstance(devices, Iterable):
+            raise refusal("devices", devices, "'all' or a list of device numbers")
+        numbers = tuple(check_int(number, "devices", 0, MAX_DEVICE) for number in devices)
+        if not numbers:
+            raise ArgumentError("devices is empty; give at least one device")
+    return Device("cuda", numbers[0], numbers, mode or "sharded")
 
 
 class device_ndarray:

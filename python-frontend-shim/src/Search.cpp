@@ -54,6 +54,16 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
+Backend makeMultiDevice(const std::vector<int32_t> &devices, bool sharded) {
+  annudf_backend *backend = nullptr;
+  const Outcome status = withoutGil([&] {
+    return annudf_backend_create_multi_device(
+        devices.data(), devices.size(),
+        sharded ? ANNUDF_DEVICES_SHARDED : ANNUDF_DEVICES_REPLICATED, &backend);
+  });
+  return makeBackend(status, backend);
+}
+
 /// The options of a search that Python gives.
 struct Asked {
   const Filter *filter = nullptr;
@@ -396,6 +406,8 @@ static void addProperties(nb::class_<Backend> &backend) {
   backend
       .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
       .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")
+      .def_static("multi_device", &makeMultiDevice, "devices"_a, "sharded"_a,
+                  "Searches on several GPUs.")
       .def(
           "describe",
           [](const Backend &self) { return annudf_backend_get(self.handle.get())->description; },
@@ -403,7 +415,7 @@ static void addProperties(nb::class_<Backend> &backend) {
       .def_prop_ro(
           "device",
           [](const Backend &self) { return annudf_backend_get(self.handle.get())->device; },
-          "The CUDA device, or -1 for the CPU.")
+          "The CUDA device, the first of several, or -1 for the CPU.")
       .def_prop_ro(
           "arch", [](const Backend &self) { return annudf_backend_get(self.handle.get())->arch; },
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.");
@@ -470,7 +482,7 @@ void addSearch(nb::module_ &module) {
   using namespace nb::literals;
   addHandles(module);
   nb::class_<Backend> backend(module, "Backend",
-                              "Searches on the CPU or on one GPU; keeps compiled kernels.");
+                              "Searches on the CPU or on GPUs; keeps compiled kernels.");
   addBuilds(backend);
   addRefine(backend);
   addProperties(backend);

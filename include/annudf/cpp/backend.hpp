@@ -20,6 +20,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace annudf {
 inline namespace v0 {
@@ -61,6 +62,9 @@ private:
   std::int32_t device_;
 };
 
+/// What each of several devices has: all rows, or a part of every list.
+enum class devices_mode { replicated, sharded };
+
 /// Where searches run. Copies are the same backend. A default one stands for what suits the
 /// queries: all cores of the CPU, or the device whose memory they are in.
 class backend {
@@ -77,6 +81,14 @@ public:
     annudf_backend *made = nullptr;
     const annudf_place place = {ANNUDF_MEMORY_CUDA, device, 0};
     detail::check(annudf_backend_create(&place, 0, &made));
+    return backend(made);
+  }
+  /// Several GPUs, with the results of one. Arrays in device memory are on the first.
+  static backend multi_device(const std::vector<std::int32_t> &devices,
+                              devices_mode mode = devices_mode::sharded) {
+    annudf_backend *made = nullptr;
+    detail::check(annudf_backend_create_multi_device(devices.data(), devices.size(),
+                                                     static_cast<std::int32_t>(mode), &made));
     return backend(made);
   }
   /// The one that all calls share that are given none: of a CUDA device, or -1 for the CPU.

@@ -63,12 +63,16 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A place for memory: the host, or a CUDA device by its ordinal."""
+    """A place for memory: the host, or a CUDA device by its ordinal; or for work, several CUDA devices."""
 
     kind: Literal["cpu", "cuda"]
     index: int = 0
+    team: tuple[int, ...] = ()  #: Of several all ordinals, the first being `index`.
+    mode: str = ""
 
     def __str__(self) -> str:
+        if self.team:
+            return f"{', '.join(f'cuda:{number}' for number in self.team)} ({self.mode})"
         return "the CPU" if self.kind == "cpu" else f"cuda:{self.index}"
 
 

@@ -86,7 +86,12 @@ def backend(device: Device) -> Backend:
         if found is None:
             start = time.perf_counter()
             threads = _settings["threads"]
-            found = _core.Backend.cpu(threads) if device.kind == "cpu" else _core.Backend.cuda(device.index)
+            if device.kind == "cpu":
+                found = _core.Backend.cpu(threads)
+            elif device.team:
+                found = _core.Backend.multi_device(list(device.team), device.mode == "sharded")
+            else:
+                found = _core.Backend.cuda(device.index)
             _backends[device] = found
             logger.debug(
                 "backend made in %.1f ms: %s",

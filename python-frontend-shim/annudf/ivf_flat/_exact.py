@@ -39,6 +39,7 @@ def every_distance(
     called in messages; the result is `out`, or a new array of the library of the queries.
     """
     check_entries(index, metric)
+    place = place.over(index._team)
     core = index._core
     accepted = metric.query_dtypes(index.dtype_name)
     rows = _arrays.input_matrix(

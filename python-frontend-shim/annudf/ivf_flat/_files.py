@@ -82,7 +82,7 @@ def load(
     ----------
     filename : path
     resources : Resources, optional
-        Not used. The index is read into host memory, or mapped.
+        Several devices (`devices`) on which the index is searched by default. It is read into host memory, or mapped.
     metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
         The metric of :func:`search`, unless its parameters name another. Default: "sqeuclidean", "inner_product" or
         "cosine", by which the lists were clustered.
@@ -105,7 +105,7 @@ def load(
     from annudf import _core
 
     path = check_path(filename, "filename")
-    check_resources(resources)
+    device = check_resources(resources).device
     if metric is not None:
         check_index_metric(metric)
     core = _core.Index.load(path, check_bool(mmap, "mmap"))
@@ -114,4 +114,6 @@ def load(
         raise ArgumentError(
             f"metric is {metric!r}, but the lists of {printable(path)} were clustered by '{core.metric}'"
         )
-    return Index(core, chosen)
+    index = Index(core, chosen)
+    index._team = device if device is not None and device.team else None
+    return index

@@ -35,7 +35,7 @@ class HostSearch:
     ) -> None:
         check_params(params)
         core = check_index(index)._core
-        place = check_resources(resources)
+        place = check_resources(resources).over(index._team)
         metric = params.metric_for(index)
         accepted = metric.query_dtypes(index.dtype_name)
         rows = _arrays.input_matrix(

@@ -42,6 +42,7 @@ class Index:
         self._core = core
         self._metric = metric
         self._ids = ids
+        self._team: Device | None = None  # Several devices that it is searched on by default.
         self._told: set[str] = set()  # Longer arrays that a warning was given of.
 
     @property
@@ -256,7 +257,7 @@ def build_of(
             "a list needs at least one, better some hundreds"
         )
     on_host = rows.device.kind == "cpu"
-    device = (place.device or CPU) if on_host else rows.device
+    device = place.place(rows.device, "argument 'dataset'")
     limit = 0
     if device_memory_limit is not None:
         limit = check_int(device_memory_limit, "device_memory_limit", 1, 2**64 - 1)
@@ -302,7 +303,9 @@ def build_of(
         raise array_at_fault(error, "dataset") from None
     finally:
         bar.close()
-    return Index(core, index_params.metric)
+    made = Index(core, index_params.metric)
+    made._team = device if device.team else None
+    return made
 
 
 def extend(
@@ -351,7 +354,7 @@ def extend(
         Ctrl-C. The index is unchanged; or the change is complete, and the exception is raised after the call.
     """
     core = check_index(index)._core
-    place = check_resources(resources)
+    place = check_resources(resources).over(index._team)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
     rows = rows_of(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
     ids = None
@@ -396,7 +399,9 @@ def _lists_there(device: int, rows: View, place: Resources) -> Device | None:
     if device < 0:
         return None
     there = Device("cuda", device)
-    asked = place.device if rows.device == CPU else rows.device
+    asked = place.device if rows.device == CPU or (place.device and place.device.team) else rows.device
+    if asked is not None and asked.team and asked.index == device:
+        return asked
     return there if asked in (None, there) else None
 
 
@@ -452,7 +457,7 @@ def remove(
     998
     """
     core = check_index(index)._core
-    place = check_resources(resources)
+    place = check_resources(resources).over(index._team)
     if isinstance(ids, (list, tuple)) and not ids:
         ids = np.empty(0, np.int64)  # To NumPy an empty list has a dtype: float64.
     gone = given_ids(ids, "ids", place, None, "of one dimension, one id a vector")

@@ -80,6 +80,8 @@ def prepare(
     rows, device = found.rows, found.device
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument 'queries' has shape {rows.shape}: no rows; give at least one")
+    if device.team:
+        raise DeviceError(f"a prepared search runs on one device, not on {device}; call search()")
     if device != rows.device:
         raise DeviceError(
             f"argument 'queries' is on {rows.device} and resources ask for {device}; a prepared search reads queries "

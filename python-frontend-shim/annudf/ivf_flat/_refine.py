@@ -177,6 +177,8 @@ def refine(
     index = _index_of(dataset)
     if index is None and chosen.prepares_rows():
         index = store_rows(dataset, chosen.missing_values, None, resources, in_place=True)
+    if index is not None:
+        place = place.over(index._team)
     rows = _Dataset(rows_of(dataset, "dataset", place) if index is None else index)
     asked = rows.queries(queries, chosen.query_dtypes(rows.dtype), place)
     given = _candidates(candidates, asked.shape[0], place)

@@ -276,7 +276,7 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
     """The arguments of a search, but for its results and its filter; an exception names what cannot be used."""
     check_params(search_params)
     core = check_index(index)._core
-    place = check_resources(resources)
+    place = check_resources(resources).over(index._team)
     whole = check_k(k, core.size)
     metric = search_params.metric_for(index)
     accepted = metric.query_dtypes(index.dtype_name)

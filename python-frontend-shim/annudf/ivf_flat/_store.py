@@ -41,7 +41,7 @@ def store_rows(
     place = check_resources(resources)
     rows = rows_of(dataset, "dataset", place)
     on_host = rows.device == CPU
-    device = (place.device or CPU) if on_host else rows.device
+    device = place.place(rows.device, "argument 'dataset'")
     values = None if columns is None else column_values(columns, rows.shape[0])
     bar = ProgressBar(progress)
     arguments = (
@@ -69,4 +69,6 @@ def store_rows(
         raise array_at_fault(error, "dataset") from None
     finally:
         bar.close()
-    return Index(core, "sqeuclidean", Ids.EXACT if ids is None else Ids.GIVEN)
+    index = Index(core, "sqeuclidean", Ids.EXACT if ids is None else Ids.GIVEN)
+    index._team = device if device.team else None
+    return index

@@ -196,7 +196,7 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
   const CUstream on = checkStream(*context_, stream);
   Ready ready = prepare(index, metric, ofStore, queries, wanted, params, report);
   if (wanted.ranked && ready.pipeline.isRanked) // The table begins with the first query.
-    ready.pipeline.isRanked = false,
+    ready.pipeline.isRanked = false, ready.pipeline.hasSpareLists = wanted.dealt > 1,
     ready.pipeline.given = wanted.ranked - static_cast<uint64_t>(params.firstQuery) *
                                                ready.pipeline.nProbes * sizeof(uint32_t);
   const auto lease = pool_.acquire(false, on);
@@ -241,7 +241,7 @@ void DeviceBackend::runDevice(const RowStore &index, const MetricView &metric,
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
     if (nan)
-      nan->enqueued(ready.pipeline.pairsOf(std::min(batch, total - first)));
+      nan->enqueued(ready.pipeline.pairsOf(std::min(batch, total - first)) / wanted.dealt);
   }
   report.workspaceBytes = (*lease)->arenaBytes();
   if (nan && params.timeStages) // Which waits for each batch.
@@ -305,11 +305,22 @@ void DeviceBackend::searchDevice(const RowStore &index, const MetricView &metric
 
 void DeviceBackend::searchRanked(const RowStore &index, const MetricView &metric,
                                  const BoundCaptures &captures, const MatrixView &queries, int k,
-                                 const SearchParams &params, uint64_t lists, int64_t *ids,
-                                 float *distances, CUstream stream, SearchStats *stats) {
+                                 const SearchParams &params, uint64_t lists, int dealt,
+                                 int64_t *ids, float *distances, CUstream stream,
+                                 SearchStats *stats) {
   Wanted wanted{k, ids, distances, kAnyNumber};
-  wanted.ranked = lists;
+  wanted.ranked = lists, wanted.dealt = dealt;
   runDevice(index, metric, captures, queries, wanted, params, stream, stats);
+}
+
+void DeviceBackend::dealLists(const RowStore &index, uint64_t lists, uint64_t count, int number,
+                              int devices, CUstream stream) {
+  const ContextScope scope(*context_);
+  constexpr uint64_t kThreads = 256;
+  const auto own = static_cast<uint32_t>(number), of = static_cast<uint32_t>(devices);
+  StreamLauncher(*context_, stream)
+      .first(kernels_.dealProbes, {(count + kThreads - 1) / kThreads}, kThreads, 0, lists, count,
+             index.nLists(), own, of);
 }
 
 void DeviceBackend::rankLists(const RowStore &index, const MetricView &metric,

@@ -87,9 +87,17 @@ public:
                  uint32_t probes, uint64_t lists, CUstream stream);
   /// searchDevice() of lists that rankLists() has chosen; the arguments were checked.
   /// \param lists  0: it ranks them itself.
+  /// \param dealt  to how many devices dealLists() dealt them; 1: it did not.
   void searchRanked(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, uint64_t lists,
-                    int64_t *ids, float *distances, CUstream stream, SearchStats *stats);
+                    int dealt, int64_t *ids, float *distances, CUstream stream, SearchStats *stats);
+  /// Enqueues what leaves every `devices`-th list in a table of `count` to this one.
+  void dealLists(const RowStore &index, uint64_t lists, uint64_t count, int number, int devices,
+                 CUstream stream);
+  /// Adds the pairs of searches with the metric that were enqueued and are done.
+  void takePairs(const MetricView &metric, SearchStats &stats) {
+    nans_.of(metric.digest)->take(stats);
+  }
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -170,6 +178,7 @@ private:
     uint64_t mostAtOnce;
     std::optional<float> radius = {}; ///< All within it are wanted; results go elsewhere.
     uint64_t ranked = 0;              ///< As searchRanked() has `lists`.
+    int dealt = 1;                    ///< The same.
     bool every() const { return !ids && !radius; }
   };
   class RadiusRun;       ///< A radius search under way.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTeam.h"
+#include "TeamCall.h"
 
 #include <algorithm>
 #include <optional>
@@ -17,11 +18,6 @@ namespace annudf::runtime {
 namespace cuda {
 namespace {
 
-/// Queries that are worth ranking on several devices: more than one kernel ranks at once.
-constexpr int64_t kRankedTogether = 2 * ANNUDF_FEW_QUERIES;
-/// Bytes of results of all devices that are merged at once.
-constexpr int64_t kMergedBytes = int64_t(256) << 20;
-
 std::vector<std::shared_ptr<const Context>> contextsOf(const DeviceTeam::Devices &devices) {
   std::vector<std::shared_ptr<const Context>> contexts;
   for (const auto &device : devices)
@@ -29,27 +25,7 @@ std::vector<std::shared_ptr<const Context>> contextsOf(const DeviceTeam::Devices
   return contexts;
 }
 
-template <class T> T *pointer(uint64_t address) { return reinterpret_cast<T *>(address); }
-uint64_t addressOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
-
 } // namespace
-
-struct DeviceTeam::Call {
-  const RowStore &index;
-  const MetricView &metric;
-  const BoundCaptures &captures;
-  const MatrixView &queries;
-  int k;
-  const SearchParams &params;
-  int64_t *ids;
-  float *distances;
-  CUstream stream;
-
-  size_t queryBytes() const {
-    return size_t(queries.rows) * size_t(bytesOfRow(queries.element, queries.dims));
-  }
-  size_t results() const { return size_t(queries.rows) * size_t(k); }
-};
 
 DeviceTeam::DeviceTeam(Devices devices, TeamMode mode)
     : devices_(std::move(devices)), contexts_(contextsOf(devices_)),
@@ -65,10 +41,8 @@ int DeviceTeam::arch() const {
 }
 
 Index DeviceTeam::settled(Index index) const {
-  if (isSharded() && index.size() != 0) {
-    (void)index.lists(); // Shards are made of lists on the host.
-    index.attachments().drop(DeviceCopies::keyOf(device()));
-  }
+  if (isSharded())
+    index.bringToHost(); // Shards are made of lists there, and need the room.
   return index;
 }
 
@@ -124,24 +98,34 @@ void DeviceTeam::searchDevice(const RowStore &index, const MetricView &metric,
   checkMemory(distances, call.results() * sizeof(float), sizeof(float), "distances");
   if (stats)
     *stats = {};
-  if (!isSharded())
+  const auto shards = shardsOf(index);
+  if (!shards && !isTogether(index, queries, params))
     return searchReplicas(call, stats);
-  const auto shards = Shards::of(index, count());
-  for (int number = 0; number < count(); ++number)
-    if ((*shards)[number].size() < k) // Results of one length are merged on the device.
-      return searchByHost(call, stats);
+  if (!hasEach(shards.get(), k)) // Results of one length are merged on the device.
+    return searchByHost(call, stats);
   const int64_t most = std::max<int64_t>(1, kMergedBytes / (int64_t(count()) * k * 12));
   for (int64_t begin = 0; begin < queries.rows; begin += most) {
     const QueryPart part = {begin, std::min(most, queries.rows - begin)};
     const MatrixView some = partOf(queries, part);
     const SearchParams ofPart = partWith(params, part, queries.rows, params.progress);
     SearchStats cost;
-    searchShards({index, metric, captures, some, k, ofPart, ids + begin * k, distances + begin * k,
-                  call.stream},
-                 *shards, stats ? &cost : nullptr);
+    searchTogether({index, metric, captures, some, k, ofPart, ids + begin * k,
+                    distances + begin * k, call.stream},
+                   shards.get(), stats ? &cost : nullptr);
     if (stats)
       addPart(*stats, cost, double(part.count) / double(queries.rows));
   }
+}
+
+std::shared_ptr<const Shards> DeviceTeam::shardsOf(const RowStore &index) const {
+  return isSharded() ? Shards::of(index, count()) : nullptr;
+}
+
+bool DeviceTeam::hasEach(const Shards *shards, int k) const {
+  for (int number = 0; shards && number < count(); ++number)
+    if ((*shards)[number].size() < k)
+      return false;
+  return true;
 }
 
 MatrixView DeviceTeam::onHost(const MatrixView &queries, void *stream,
@@ -284,91 +268,6 @@ void DeviceTeam::searchReplicas(const Call &call, SearchStats *stats) {
   lease->finish();
   for (size_t i = 0; stats && i < shares.size(); ++i)
     addBeside(*stats, costs[i], double(shares[i].part.count) / double(call.queries.rows));
-}
-
-void DeviceTeam::rankTogether(const Call &call, const Shards &shards, Lanes &lanes,
-                              uint32_t probes) {
-  const int64_t queries = call.queries.rows;
-  const auto rowBytes = size_t(bytesOfRow(call.queries.element, call.queries.dims));
-  team_.onEach(count(), {}, [&](int number, const Progress &) {
-    Lane &lane = *lanes.of[size_t(number)];
-    const ContextScope scope(*lane.context);
-    const int64_t begin = queries * number / count(), end = queries * (number + 1) / count();
-    MatrixView part = call.queries;
-    part.data = pointer<const void>(lane.queries.at() + size_t(begin) * rowBytes);
-    part.rows = end - begin;
-    const uint64_t at = uint64_t(begin) * probes * sizeof(uint32_t);
-    devices_[size_t(number)]->rankLists(shards[number], call.metric, part, probes,
-                                        lane.lists.at() + at, lane.stream.get());
-    for (int other = 0; other < count(); ++other)
-      if (other != number)
-        copyBetween(*lanes.of[size_t(other)]->context, lanes.of[size_t(other)]->lists.at() + at,
-                    *lane.context, lane.lists.at() + at,
-                    size_t(part.rows) * probes * sizeof(uint32_t), lane.stream.get());
-    lane.ranked.record(lane.stream.get());
-  });
-}
-
-void DeviceTeam::searchShards(const Call &call, const Shards &shards, SearchStats *stats) {
-  const Context &home = *contexts_.front();
-  const bool ranks = areRanked(call.index, call.params.candidates),
-             together = ranks && call.queries.rows >= kRankedTogether;
-  const uint32_t probes = probesOf(call.index, call.params.candidates);
-  const size_t ids = call.results() * sizeof(int64_t), distances = call.results() * sizeof(float);
-  const auto lease = lanes_.acquire();
-  Lanes &lanes = **lease;
-  lanes.reserve({.queries = call.queryBytes(),
-                 .lists = together ? size_t(call.queries.rows) * probes * sizeof(uint32_t) : 0,
-                 .ids = ids,
-                 .distances = distances,
-                 .mergedIds = ids * size_t(count()),
-                 .mergedDistances = distances * size_t(count())});
-  lanes.ended.holdBack(call.stream);
-  lanes.begun.record(call.stream);
-  for (const auto &lane : lanes.of) {
-    const ContextScope scope(*lane->context);
-    lanes.begun.holdBack(lane->stream.get());
-    copyBetween(*lane->context, lane->queries.at(), home, addressOf(call.queries.data),
-                call.queryBytes(), lane->stream.get());
-  }
-  if (together)
-    rankTogether(call, shards, lanes, probes);
-  std::vector<SearchStats> costs(devices_.size());
-  team_.onEach(count(), call.params.progress, [&](int number, const Progress &progress) {
-    Lane &lane = *lanes.of[size_t(number)];
-    const ContextScope scope(*lane.context);
-    const CUstream on = lane.stream.get();
-    if (together)
-      for (const auto &other : lanes.of)
-        other->ranked.holdBack(on);
-    const uint64_t toIds = lanes.mergedIds.at() + size_t(number) * ids,
-                   toDistances = lanes.mergedDistances.at() + size_t(number) * distances;
-    MatrixView queries = call.queries;
-    queries.data = pointer<const void>(lane.queries.at());
-    SearchParams params = call.params;
-    params.progress = progress;
-    devices_[size_t(number)]->searchRanked(
-        shards[number], call.metric, call.captures, queries, call.k, params,
-        together ? lane.lists.at() : 0, pointer<int64_t>(lane.ids.at()),
-        pointer<float>(lane.distances.at()), on, stats ? &costs[size_t(number)] : nullptr);
-    copyBetween(home, toIds, *lane.context, lane.ids.at(), ids, on);
-    copyBetween(home, toDistances, *lane.context, lane.distances.at(), distances, on);
-    lane.done.record(on);
-  });
-  for (const auto &lane : lanes.of)
-    lane->done.holdBack(call.stream);
-  first().mergeParts({pointer<const int64_t>(lanes.mergedIds.at()),
-                      pointer<const float>(lanes.mergedDistances.at()),
-                      count(),
-                      call.queries.rows,
-                      call.k,
-                      call.metric.artifact.manifest.order,
-                      {}},
-                     call.k, call.ids, call.distances, call.stream);
-  lanes.ended.record(call.stream);
-  lease->finish();
-  if (stats)
-    addShards(*stats, shards, costs, 1);
 }
 
 } // namespace cuda

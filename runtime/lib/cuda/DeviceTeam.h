@@ -14,6 +14,9 @@
 
 #include "annudf/runtime/engine/SearchTeam.h"
 
+#include <atomic>
+#include <functional>
+
 namespace annudf::runtime::cuda {
 
 /// The first device has the caller's arrays, builds, and merges. Work of a search is enqueued on
@@ -25,9 +28,7 @@ public:
 
   void search(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-              float *distances, SearchStats *stats) override {
-    team_.search(index, metric, captures, queries, k, params, ids, distances, stats);
-  }
+              float *distances, SearchStats *stats) override;
   void searchDevice(const RowStore &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
@@ -123,9 +124,30 @@ private:
   /// An index as searches by shards want it.
   Index settled(Index index) const;
   void searchReplicas(const Call &call, SearchStats *stats);
-  void searchShards(const Call &call, const Shards &shards, SearchStats *stats);
+  /// A search of all queries on all devices.
+  /// \param shards  null: devices have all rows, and each scans lists of its own.
+  void searchTogether(const Call &call, const Shards *shards, SearchStats *stats);
   /// The lists of each query, of which each device ranks those of some queries, on all devices.
-  void rankTogether(const Call &call, const Shards &shards, Lanes &lanes, uint32_t probes);
+  void rankTogether(const Call &call, const Shards *shards, Lanes &lanes, uint32_t probes,
+                    bool warm);
+  /// What a device searches.
+  static const RowStore &rowsOf(const Call &call, const Shards *shards, int number);
+  /// Whether devices rank lists for each other, and merge on the first.
+  bool isTogether(const RowStore &index, const MatrixView &queries,
+                  const SearchParams &params) const;
+  /// Null where each device has all rows.
+  std::shared_ptr<const Shards> shardsOf(const RowStore &index) const;
+  /// Whether every shard has so many rows.
+  bool hasEach(const Shards *shards, int k) const;
+  /// A search of host arrays so, of a part of the queries.
+  void searchStaged(const Call &call, const Shards *shards, Stage &stage, const QueryPart &part,
+                    SearchStats *stats);
+  /// Calls `work` of each device: one after the other where nothing is uploaded or linked, as the
+  /// host then takes less than threads take to wake.
+  void enqueueOnEach(bool warm, const Progress &progress,
+                     const std::function<void(int number, const Progress &progress)> &work);
+  /// Whether the last search was like this one.
+  bool isWarm(const Call &call);
   /// A search of shards whose results are merged on the host; waits.
   void searchByHost(const Call &call, SearchStats *stats);
   void refineShards(const RowStore &index, const CandidateRows &candidates,
@@ -142,6 +164,8 @@ private:
   const std::vector<std::shared_ptr<const Context>> contexts_;
   SearchTeam team_;
   LanesPool lanes_;
+  Lending<Stage> stages_;
+  std::atomic<size_t> lastSearch_{0};
 };
 
 } // namespace annudf::runtime::cuda

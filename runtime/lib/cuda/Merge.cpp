@@ -39,10 +39,18 @@ void DeviceBackend::mergeParts(const PartialResults &from, int64_t k, int64_t *i
   }
   const auto parts = uint32_t(from.parts), found = uint32_t(from.k), kept = uint32_t(k);
   const int order = from.order;
+  StreamLauncher launcher(*context_, lease->stream());
+  if (uint64_t(parts) * found <= ANNUDF_MERGED_FEW) {
+    const auto queries = uint32_t(from.queries);
+    constexpr uint64_t kWarps = ANNUDF_MERGE_FEW_WARPS;
+    launcher.first(kernels_.mergeFew, {(queries + kWarps - 1) / kWarps}, 32 * kWarps, 0,
+                   inDistances, inIds, translations, parts, found, order, kept, outIds,
+                   outDistances, queries);
+    return lease->finish();
+  }
   const unsigned threads = uint64_t(parts) * found > 8192 ? 1024 : 256;
-  StreamLauncher(*context_, lease->stream())
-      .first(kernels_.merge, {uint64_t(from.queries)}, threads, 0, inDistances, inIds, translations,
-             parts, found, order, kept, outIds, outDistances);
+  launcher.first(kernels_.merge, {uint64_t(from.queries)}, threads, 0, inDistances, inIds,
+                 translations, parts, found, order, kept, outIds, outDistances);
   lease->finish();
 }
 

@@ -54,15 +54,16 @@ void Lanes::reserve(const Sizes &sizes) {
   }
 }
 
-std::unique_ptr<LanesPool::Lease> LanesPool::acquire() {
-  std::unique_ptr<Lanes> lanes;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!free_.empty()) {
-      lanes = std::move(free_.back());
-      free_.pop_back();
-    }
+void Stage::reserve(size_t bytes) {
+  device.reserve(bytes);
+  if (!pinned || pinned->size() < bytes) {
+    pinned = nullptr;
+    pinned = std::make_unique<Buffer>(context, bytes, Buffer::Kind::Pinned);
   }
+}
+
+std::unique_ptr<LanesPool::Lease> LanesPool::acquire() {
+  std::unique_ptr<Lanes> lanes = free_.take();
   if (!lanes)
     lanes = std::make_unique<Lanes>(contexts_);
   return std::make_unique<Lease>(*this, std::move(lanes));
@@ -74,8 +75,7 @@ LanesPool::Lease::~Lease() {
       (void)Driver::get().cuStreamSynchronize(lane->stream.get());
     return;
   }
-  const std::lock_guard<std::mutex> lock(pool_.mutex_);
-  pool_.free_.push_back(std::move(lanes_));
+  pool_.free_.give(std::move(lanes_));
 }
 
 void connectPeers(const std::vector<std::shared_ptr<const Context>> &contexts) {

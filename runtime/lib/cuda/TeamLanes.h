@@ -73,7 +73,41 @@ struct Lanes {
 
   std::vector<std::unique_ptr<Lane>> of;
   Room mergedIds, mergedDistances;
-  const Event begun, ended; ///< Of the first device.
+  const Event begun, ended; ///< The first device has both.
+};
+
+/// Where arrays of the host are staged on their way to the first device and back.
+struct Stage {
+  explicit Stage(const std::shared_ptr<const Context> &of)
+      : context(of), device(of), stream(context) {}
+  /// Makes room for so many bytes on both sides. \pre nothing is under way.
+  void reserve(size_t bytes);
+
+  const std::shared_ptr<const Context> context;
+  Room device;
+  std::unique_ptr<Buffer> pinned;
+  const OwnStream stream;
+};
+
+/// Lends a T, made where all are lent.
+template <class T> class Lending {
+public:
+  std::unique_ptr<T> take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty())
+      return nullptr;
+    std::unique_ptr<T> one = std::move(free_.back());
+    free_.pop_back();
+    return one;
+  }
+  void give(std::unique_ptr<T> one) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(std::move(one));
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> free_;
 };
 
 /// Lends lanes to searches; there are as many as searches at a time.
@@ -102,8 +136,7 @@ public:
 
 private:
   const std::vector<std::shared_ptr<const Context>> contexts_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Lanes>> free_;
+  Lending<Lanes> free_;
 };
 
 /// Lets devices read each other's memory where they can; else copies go by way of the host.

@@ -101,7 +101,7 @@ void SearchTeam::onEach(int count, const Progress &progress,
                         const std::function<void(int number, const Progress &progress)> &work,
                         const std::function<int(int number)> &memberOf) const {
   std::atomic<bool> isStopped{false};
-  double most = 0; // Of the caller's thread.
+  double most = 0; // Only the thread of the caller reads it.
   const Progress ofCaller = [&](const char *stage, double done) {
     most = std::max(most, done);
     if (!progress(stage, most))

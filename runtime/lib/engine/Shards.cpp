@@ -16,10 +16,16 @@
 namespace annudf::runtime {
 
 ShardGroups groupsOfShard(int64_t groups, uint32_t list, int number, int shards) {
-  // Shard `turn` of this list is the first that gets one of the groups left over.
-  const int64_t each = groups / shards, over = groups % shards,
+  // Kernels take 4 groups at once, so few shards end within 4.
+  constexpr int64_t kAtOnce = 4;
+  const int64_t unit = groups >= 2 * kAtOnce * shards ? kAtOnce : 1,
+                units = (groups + unit - 1) / unit;
+  // Shard `turn` of this list is the first that gets one of the units left over.
+  const int64_t each = units / shards, over = units % shards,
                 turn = (number + list) % uint32_t(shards);
-  const auto before = [&](int64_t turns) { return turns * each + std::min(turns, over); };
+  const auto before = [&](int64_t turns) {
+    return std::min(groups, (turns * each + std::min(turns, over)) * unit);
+  };
   return {before(turn), before(turn + 1) - before(turn)};
 }
 

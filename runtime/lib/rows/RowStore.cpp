@@ -49,8 +49,14 @@ int32_t RowStore::words() const { return wordsPerRow(element_, dims_); }
 void RowStore::takeLists() {
   if (!elsewhere_)
     return;
-  lists_ = elsewhere_->get(); // A copy of this index may need them, too.
+  // A copy of this index may need them, too.
+  lists_ = elsewhere_.use_count() == 1 ? elsewhere_->release() : elsewhere_->get();
   elsewhere_ = nullptr;
+}
+
+void RowStore::bringToHost() {
+  takeLists();
+  attachments_ = std::make_shared<IndexAttachments>();
 }
 
 void RowStore::changed(std::shared_ptr<IndexAttachments> attachments) {

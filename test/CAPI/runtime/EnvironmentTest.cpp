@@ -44,6 +44,25 @@ TEST(CApiBackend, NullAndWrongNumbers) {
   EXPECT_EQ(annudf_device_synchronize(nullptr, 0), ANNUDF_USAGE);
 }
 
+TEST(CApiBackend, SeveralDevices) {
+  OwnedBackend backend;
+  const int32_t devices[] = {4711, 4712};
+  EXPECT_EQ(annudf_backend_create_multi_device(devices, 2, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(outcome(annudf_backend_create_multi_device(nullptr, 2, 0, &backend)),
+            "usage: annudf_backend_create_multi_device: devices is NULL");
+  EXPECT_EQ(outcome(annudf_backend_create_multi_device(devices, 2, 2, &backend)),
+            "usage: annudf_backend_create_multi_device: mode is 2; use a value of enum "
+            "annudf_devices_mode");
+  EXPECT_EQ(annudf_backend_create_multi_device(devices, 2, ANNUDF_DEVICES_SHARDED, &backend),
+            ANNUDF_ENVIRONMENT);
+  EXPECT_STRNE(annudf_last_error(), "");
+#ifdef ANNUDF_TEST_HAS_CUDA
+  EXPECT_EQ(outcome(annudf_backend_create_multi_device(devices, 0, 0, &backend)),
+            "usage: devices: there are 0; give at least one");
+#endif
+  EXPECT_EQ(backend, nullptr);
+}
+
 TEST(CApiEnvironment, SaysWhatThereIs) {
   OwnedEnvironment environment;
   ASSERT_EQ(outcome(annudf_environment_describe(&environment)), "ok");

@@ -300,6 +300,19 @@ TEST(CudaFinish, MergeEqualsASort) {
       });
     gridDim.x = 1, blockIdx.x = 0;
     one.check(ids, distances);
+    if (one.parts * one.found > ANNUDF_MERGED_FEW)
+      return;
+    std::ranges::fill(ids, -7), std::ranges::fill(distances, -7.0f);
+    for (; blockIdx.x < (one.queries + ANNUDF_MERGE_FEW_WARPS - 1) / ANNUDF_MERGE_FEW_WARPS;
+         ++blockIdx.x)
+      Block::run(32 * ANNUDF_MERGE_FEW_WARPS, [&] {
+        annudf_merge_few(one.distances.data(), one.ids.data(),
+                         one.translations.empty() ? nullptr : one.translations.data(),
+                         uint32_t(one.parts), uint32_t(one.found), one.order, uint32_t(one.k),
+                         ids.data(), distances.data(), uint32_t(one.queries));
+      });
+    blockIdx.x = 0;
+    one.check(ids, distances);
   });
 }
 

@@ -100,8 +100,8 @@ TEST(CudaTeam, LargeBatches) {
   const Teams teams;
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 32, 1),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3001, 32, 2);
-  const Index index = sharedBackend()->buildFromHost({.nLists = 64}, view(base));
-  for (const char *name : {"l2", "inner_product"}) {
+  for (const auto &[name, lists] : {std::pair("l2", 64u), {"inner_product", 64u}, {"l2", 700u}}) {
+    const Index index = sharedBackend()->buildFromHost({.nLists = lists}, view(base));
     const Metric metric = unfusedMetric(testMetric(name));
     for (const int k : {1, 10, 100})
       for (const uint32_t probes : {1u, 9u, 64u}) {

@@ -90,6 +90,12 @@
 #define ANNUDF_QUERY_AS_IT_IS (-1)
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
+/// Lists without rows after those of an index: they stand for lists that another device scans, and
+/// are several, as pairs of one list are counted one after the other.
+#define ANNUDF_SPARE_LISTS 64
+/// Partial results of a query that a warp of annudf_merge_few merges at most, and warps of a block.
+#define ANNUDF_MERGED_FEW 128
+#define ANNUDF_MERGE_FEW_WARPS 4
 /// Chunks of a row that a warp of Scan.cu has in flight.
 #define ANNUDF_MOST_AHEAD 4
 /// Chunks that a scan may load past the end of the lists: of Scan.cu the next ones, of Staged.cu
@@ -111,8 +117,8 @@
 struct annudf_device_index {
   uint64_t rows;      ///< const uint4 *, (G * chunks + ANNUDF_PAST_END) * 32.
   uint64_t ids;       ///< const int64_t *, G * 32; -1 in padding.
-  uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list.
-  uint64_t listSize;  ///< const uint32_t *, L: rows.
+  uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list; then spare ones.
+  uint64_t listSize;  ///< const uint32_t *, L: rows; then of spare ones 0.
   uint64_t centers;   ///< const float *, L * centerStride, zero-padded; 0: lists are not ranked.
   uint64_t norms;     ///< const float *, L: |center|; 0: as centers.
   uint64_t numbers;   ///< const uint32_t *, G * 32: of rows by number, slots of the lists that have

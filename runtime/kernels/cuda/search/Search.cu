@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coarse.cuh"
+#include "DealProbes.cuh"
 #include "FilterBits.cuh"
 #include "Finish.cuh"
 #include "Merge.cuh"

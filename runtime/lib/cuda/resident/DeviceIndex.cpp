@@ -46,8 +46,8 @@ IndexBytes::IndexBytes(const ListShape &shape) {
   const uint64_t lists = shape.sizes.size();
   rows = groups * kGroupRows * static_cast<uint64_t>(shape.words) * 4 + kPastEnd;
   ids = groups * kGroupRows * sizeof(int64_t);
-  starts = (lists + 1) * sizeof(uint32_t);
-  sizes = lists * sizeof(uint32_t);
+  starts = (lists + ANNUDF_SPARE_LISTS + 1) * sizeof(uint32_t);
+  sizes = (lists + ANNUDF_SPARE_LISTS) * sizeof(uint32_t);
   centers =
       shape.areRanked ? lists * centerStride(static_cast<uint32_t>(shape.dims)) * sizeof(float) : 0;
   norms = shape.areRanked ? lists * sizeof(float) : 0;
@@ -61,7 +61,7 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   const auto lists = static_cast<uint32_t>(shape.sizes.size()),
              dims = static_cast<uint32_t>(shape.dims);
   const IndexBytes bytes(shape);
-  std::vector<uint32_t> firstGroup(lists + 1, 0);
+  std::vector<uint32_t> firstGroup(lists + ANNUDF_SPARE_LISTS + 1, 0), sizes = shape.sizes;
   std::vector<uint64_t> groups(lists);
   uint64_t total = 0, rows = 0;
   for (uint32_t i = 0; i < lists; ++i) {
@@ -74,7 +74,8 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
     throw Error(ErrorKind::Usage,
                 "the index holds " + std::to_string(rows) +
                     " rows; the CUDA backend takes up to 4.2 billion, padding included");
-  firstGroup[lists] = static_cast<uint32_t>(total);
+  std::fill(firstGroup.begin() + lists, firstGroup.end(), static_cast<uint32_t>(total));
+  sizes.resize(lists + ANNUDF_SPARE_LISTS, 0);
   std::sort(groups.begin(), groups.end(), std::greater<>());
   largest_.assign(lists + 1, 0);
   for (uint32_t i = 0; i < lists; ++i)
@@ -86,7 +87,7 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   ANNUDF_CUDA(cuMemsetD8Async, rows_->device() + bytes.rows - kPastEnd, 0, kPastEnd, stream);
   ids_ = std::make_unique<Buffer>(context, bytes.ids, Buffer::Kind::Device, ofIndex + " ids");
   listGroup_ = upload(context, firstGroup, stream);
-  listSize_ = upload(context, shape.sizes, stream);
+  listSize_ = upload(context, sizes, stream);
 
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();

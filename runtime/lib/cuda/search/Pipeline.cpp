@@ -48,6 +48,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       everyDistance(module.function("annudf_every_distance")),
       countWithin(module.function("annudf_count_within")),
       fillWithin(module.function("annudf_fill_within")), merge(module.function("annudf_merge")),
+      mergeFew(module.function("annudf_merge_few")),
+      dealProbes(module.function("annudf_deal_probes")),
       filterBits(module.function("annudf_filter_bits")),
       joinWords(module.function("annudf_join_words")) {}
 
@@ -185,6 +187,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
   const BatchShape shape = shapeOf(count);
   annudf_scan_args args = {};
   args.index = index.args();
+  args.index.nLists += hasSpareLists ? ANNUDF_SPARE_LISTS : 0;
   args.work = workspace.prepare(shape);
   args.queries = queriesAt(queryData, count, queryElement, args.index.dims, base);
   args.slots = slots;

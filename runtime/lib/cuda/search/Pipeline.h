@@ -31,7 +31,7 @@ struct SearchKernels {
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
       tileSort, tileFill, queryWords, finish, finishMany, everyDistance, countWithin, fillWithin,
-      merge, filterBits, joinWords;
+      merge, mergeFew, dealProbes, filterBits, joinWords;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
@@ -99,8 +99,9 @@ struct Pipeline {
   /// nProbes a query; none: all lists are scanned, or they are ranked.
   std::optional<uint64_t> given;
   std::shared_ptr<const DevicePredicate> predicate = {}; ///< Null: none.
-  uint64_t nan = 0;                                      ///< As of annudf_scan_args.
-  bool rowsAreSlots = false; ///< The same: captures of rows are in slot order.
+  bool hasSpareLists = false; ///< Whether `given` names lists that another device scans.
+  uint64_t nan = 0;           ///< As of annudf_scan_args.
+  bool rowsAreSlots = false;  ///< The same: captures of rows are in slot order.
   /// Not the k best are wanted but all rows within it: enqueue() counts them, and then
   /// enqueueWithin() writes them.
   std::optional<float> radius = {};
@@ -139,7 +140,10 @@ struct Pipeline {
 private:
   Workload workOf(uint64_t count) const { return plan.workOf(static_cast<int64_t>(count)); }
   BatchShape shapeOf(uint64_t count) const {
-    return cuda::shapeOf(index, workOf(count), familyOf(plan), filter != 0, predicate.get());
+    BatchShape shape =
+        cuda::shapeOf(index, workOf(count), familyOf(plan), filter != 0, predicate.get());
+    shape.lists += hasSpareLists ? ANNUDF_SPARE_LISTS : 0;
+    return shape;
   }
   /// The lists that each query probes.
   void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,

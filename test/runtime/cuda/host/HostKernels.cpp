@@ -65,7 +65,8 @@ const HostKernel *hostKernel(const std::string &name) {
       ANNUDF_KERNEL(annudf_build_few_candidates),
       ANNUDF_KERNEL(annudf_build_gather),
       ANNUDF_KERNEL(annudf_passing_mark),
-      ANNUDF_KERNEL(annudf_merge)};
+      ANNUDF_KERNEL(annudf_merge),
+      ANNUDF_KERNEL(annudf_merge_few)};
 #undef ANNUDF_KERNEL
   const auto found = kernels.find(name);
   return found == kernels.end() ? nullptr : &found->second;

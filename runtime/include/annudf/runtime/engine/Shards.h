@@ -29,8 +29,8 @@ struct ShardGroups {
   int64_t first, count;
 };
 
-/// Groups of a list of so many that shard `number` of `shards` has. Groups that are left over go to
-/// shards in turn, from list to list, so that many short lists are spread as well.
+/// Consecutive groups of a list of so many that shard `number` of `shards` has. Groups that are
+/// left over go to shards in turn, from list to list, so that many short lists are spread as well.
 ShardGroups groupsOfShard(int64_t groups, uint32_t list, int number, int shards);
 
 /// One of them. Its words are the store's own.
@@ -68,7 +68,7 @@ private:
   bool isOf(const RowStore &whole) const;
 
   std::vector<std::unique_ptr<const Shard>> shards_;
-  std::vector<int64_t> firstGroups_; ///< Of each list, and their number.
+  std::vector<int64_t> firstGroups_; ///< The first group of each list, and the number of groups.
   std::weak_ptr<const void> lists_;  ///< What the words belong to.
   uint64_t columnsNumber_;
 };

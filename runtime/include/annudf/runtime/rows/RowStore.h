@@ -55,6 +55,11 @@ public:
   /// All of them; the first call copies them. \throws Error; then the next call tries again.
   const std::vector<List> &get();
   bool fetched() const { return fetched_; }
+  /// get() for the last who asks.
+  std::vector<List> release() {
+    (void)get();
+    return std::move(lists_);
+  }
   /// Ids of a list as List has them; where the lists are elsewhere yet, ids alone are copied.
   std::span<const int64_t> ids(uint32_t list);
   /// The CUDA device that has them.
@@ -205,6 +210,9 @@ public:
   std::weak_ptr<const void> listsIdentity() const {
     return elsewhere_ ? std::weak_ptr<const void>(elsewhere_) : identity_.get();
   }
+
+  /// Lists that are elsewhere come here, and nothing stays there but what a search holds.
+  void bringToHost();
 
 protected:
   /// Before lists change: those that are elsewhere come here.
