@@ -47,22 +47,39 @@ void checkRadius(const RowStore &index, const MetricView &metric, const MatrixVi
   checkSearch(index, metric, queries, 1, params);
 }
 
-void sortWithin(WithinRadius &found, size_t first, annudf_order order) {
+namespace {
+
+/// Sorts the results of `count` queries, which `queryOf` numbers.
+template <class QueryOf>
+void sortQueries(WithinRadius &found, size_t count, annudf_order order, QueryOf queryOf) {
   const RadiusKeys keys(order);
-  constexpr int64_t kTogether = 64;
-  const auto queries = static_cast<int64_t>(found.starts.size() - 1 - first);
-  parallelFor(0, (queries + kTogether - 1) / kTogether, [&](int64_t t, int) {
+  constexpr size_t kTogether = 64;
+  if (count == 0)
+    return;
+  parallelFor(0, static_cast<int64_t>((count + kTogether - 1) / kTogether), [&](int64_t t, int) {
     std::vector<RowWithin> rows;
-    const auto end = first + static_cast<size_t>(std::min(queries, (t + 1) * kTogether));
-    for (auto q = first + static_cast<size_t>(t * kTogether); q < end; ++q) {
+    const size_t begin = static_cast<size_t>(t) * kTogether;
+    for (size_t i = begin; i < std::min(count, begin + kTogether); ++i) {
+      const size_t q = queryOf(i);
       rows.clear();
-      for (auto i = static_cast<size_t>(found.starts[q]);
-           i < static_cast<size_t>(found.starts[q + 1]); ++i)
-        rows.push_back({found.ids[i], keys.keyOf(found.distances[i])});
+      for (auto r = static_cast<size_t>(found.starts[q]);
+           r < static_cast<size_t>(found.starts[q + 1]); ++r)
+        rows.push_back({found.ids[r], keys.keyOf(found.distances[r])});
       writeSorted(rows.data(), rows.data() + rows.size(), keys, found.ids.data() + found.starts[q],
                   found.distances.data() + found.starts[q]);
     }
   });
+}
+
+} // namespace
+
+void sortWithin(WithinRadius &found, size_t first, annudf_order order) {
+  sortQueries(found, found.starts.size() - 1 - first, order, [&](size_t i) { return first + i; });
+}
+
+void sortWithin(WithinRadius &found, size_t first, std::span<const uint32_t> queries,
+                annudf_order order) {
+  sortQueries(found, queries.size(), order, [&](size_t i) { return first + queries[i]; });
 }
 
 WithinRadius joinRows(const std::vector<WithinRadius> &pieces, int64_t queries,

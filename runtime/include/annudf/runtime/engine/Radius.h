@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace annudf::runtime {
@@ -61,6 +62,9 @@ inline void writeSorted(RowWithin *begin, RowWithin *end, const RadiusKeys &keys
 
 /// Sorts the results of queries from `first` on, each query's by itself.
 void sortWithin(WithinRadius &found, size_t first, annudf_order order);
+/// The same of `queries` alone, which are counted from `first` on.
+void sortWithin(WithinRadius &found, size_t first, std::span<const uint32_t> queries,
+                annudf_order order);
 
 /// What several searches of the same queries have found of different rows.
 WithinRadius joinRows(const std::vector<WithinRadius> &pieces, int64_t queries, annudf_order order);
