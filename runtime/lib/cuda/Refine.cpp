@@ -11,7 +11,9 @@
 #include "annudf/Support/ArgumentError.h"
 #include "vectors/Elements.h"
 
+#include <functional>
 #include <limits>
+#include <utility>
 
 namespace annudf::runtime::cuda {
 
@@ -94,25 +96,40 @@ void DeviceBackend::rank(const CandidateCall &call, const MetricView &metric,
                       sizeof(int64_t), "candidates");
   constexpr int64_t kBytesOfPiece = int64_t(256) << 20;
   const auto kernels = builder_.kernels();
+  // On one stream the search follows the lists, and the host plans it while they are made.
+  const bool follows =
+      queriesAt.onDevice && checkStream(*context_, queriesAt.stream) == call.stream;
+  CandidateCall some = call;
+  std::function<void()> check;
   searchByQueries(
       queries, bytesOfCandidatesThere(call),
       [&](int64_t first, int64_t count, const Progress &progress) {
         report(progress, "search", 0);
-        CandidateCall some = call;
         some.first = first, some.count = count;
         MadeCandidates made = makeCandidates(context_, *kernels, *candidates_, some);
         keep(*made.store, made.lists);
+        check = std::move(made.check);
+        if (!follows)
+          std::exchange(check, {})();
         return std::move(made.store);
       },
-      [&](const RowStore &store, const MatrixView &some, int64_t first, const SearchParams &of,
+      [&](const RowStore &store, const MatrixView &part, int64_t first, const SearchParams &of,
           SearchStats *cost) {
         int64_t *const toIds = ids + first * k;
         float *const toDistances = distances + first * k;
-        if (queriesAt.onDevice)
-          searchDevice(store, metric, captures, some, int(k), of, toIds, toDistances,
+        if (!queriesAt.onDevice) {
+          search(store, metric, captures, part, int(k), of, toIds, toDistances, cost);
+          return;
+        }
+        try {
+          searchDevice(store, metric, captures, part, int(k), of, toIds, toDistances,
                        queriesAt.stream, cost);
-        else
-          search(store, metric, captures, some, int(k), of, toIds, toDistances, cost);
+        } catch (...) { // Others take the memory of the lists.
+          (void)Driver::get().cuStreamSynchronize(call.stream);
+          throw;
+        }
+        if (check)
+          std::exchange(check, {})();
       },
       params, stats, kBytesOfPiece);
 }

@@ -62,6 +62,7 @@ Lists made(const Matrix &base, const std::vector<int64_t> &candidates, bool onDe
   call.onDevice = onDevice;
   call.first = 2, call.count = kQueries - 3; // Some of the queries.
   const cuda::MadeCandidates result = cuda::makeCandidates(context, kernels, *memory, call);
+  result.check();
   EXPECT_EQ(result.store->nLists(), uint32_t(call.count));
   EXPECT_EQ(result.store->rowExtent(), base.rows);
   EXPECT_EQ(result.store->listNumber(1), 0);
@@ -105,6 +106,7 @@ OwnLists madeOf(const Index &index, const std::vector<int64_t> &candidates, bool
   call.onDevice = onDevice;
   call.first = 2, call.count = kQueries - 3;
   const cuda::MadeCandidates result = cuda::makeCandidates(context, kernels, *memory, call);
+  result.check();
   EXPECT_EQ(result.store->source(), &index);
   EXPECT_EQ(result.store->largestId(), index.largestId());
   const annudf_device_index &args = result.lists->args();

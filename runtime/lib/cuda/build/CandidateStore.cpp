@@ -112,7 +112,7 @@ public:
     source_ = call.of.index, largestId_ = source_ ? source_->largestId() : call.rows.rows - 1;
     missing_ = call.missingValues && kindOf(element_) == NumberKind::Float;
     holdsCandidates_ = true;
-    lists_.resize(static_cast<size_t>(call.count));
+    listsNeverHere_ = static_cast<uint32_t>(call.count); // Many are made for each call.
     size_ = call.count * std::max(most, call.candidates.columns);
     elsewhere_ = std::make_shared<ListsOfCandidates>(device, call.count, most);
     changed(std::make_shared<IndexAttachments>());
@@ -264,11 +264,14 @@ MadeCandidates makeCandidates(const std::shared_ptr<const Context> &context,
   }
   std::vector<std::shared_ptr<const void>> held = {buffer, call.copy, call.of.copy};
   MadeCandidates made = {std::make_unique<StoreOfCandidates>(context->device(), call, most),
-                         std::make_shared<DeviceIndex>(shape, std::move(held))};
-  if (there) // Made while the device works.
-    checkLists(call, base + wrong, base + copy);
+                         std::make_shared<DeviceIndex>(shape, std::move(held)),
+                         {}};
+  if (there)
+    made.check = [&call, wrongAt = base + wrong, copyAt = base + copy] {
+      checkLists(call, wrongAt, copyAt);
+    };
   else
-    ANNUDF_CUDA(cuStreamSynchronize, call.stream);
+    made.check = [stream = call.stream] { ANNUDF_CUDA(cuStreamSynchronize, stream); };
   return made;
 }
 

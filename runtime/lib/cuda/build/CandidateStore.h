@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/cuda/Cuda.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -83,12 +84,15 @@ struct CandidateCall {
   bool missingValues = false;
 };
 
-/// A store for some queries, with its lists on the device. Waits for the stream.
+/// A store for some queries, with its lists on the device.
 struct MadeCandidates {
   std::unique_ptr<const RowStore> store;
   std::shared_ptr<DeviceIndex> lists;
+  /// Waits for the stream. To be called, before what is enqueued on another stream reads the lists;
+  /// they leave out what is no row. \throws ArgumentError(Input) naming a candidate that is none.
+  std::function<void()> check;
 };
-/// \throws ArgumentError(Input) naming a candidate that is no row.
+/// \param call  lives until check() has returned.
 /// \pre fewer than 2^32 - 1 rows.
 MadeCandidates makeCandidates(const std::shared_ptr<const Context> &context,
                               const BuildKernels &kernels, CandidateMemory &memory,

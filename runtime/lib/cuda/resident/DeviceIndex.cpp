@@ -111,8 +111,9 @@ DeviceIndex::DeviceIndex(const CandidateShape &shape,
   args_.listGroup = shape.listGroup, args_.listSize = shape.listSize;
   args_.nLists = shape.lists, args_.chunks = shape.chunks, args_.dims = shape.dims;
   args_.centerStride = centerStride(shape.dims), args_.layout = shape.layout;
+  largest_.resize(shape.lists + uint64_t(1));
   for (uint64_t list = 0; list <= shape.lists; ++list)
-    largest_.push_back(list * shape.groups);
+    largest_[list] = list * shape.groups;
 }
 
 uint64_t DeviceIndex::bytes() const {

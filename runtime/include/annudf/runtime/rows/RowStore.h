@@ -155,7 +155,7 @@ public:
   bool missingValues() const { return missing_; }
   /// 32-bit words of a row, a multiple of 4.
   int32_t words() const;
-  uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
+  uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()) + listsNeverHere_; }
   const List &list(uint32_t i) const { return lists()[i]; }
   /// What hooks get as the number of a list.
   int32_t listNumber(uint32_t i) const { return holdsCandidates_ ? 0 : static_cast<int32_t>(i); }
@@ -228,7 +228,8 @@ protected:
   bool missing_ = false;
   bool holdsCandidates_ = false, isMapped_ = false;
   const RowStore *source_ = nullptr;
-  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
+  std::vector<List> lists_;     ///< Empty ones while they are elsewhere.
+  uint32_t listsNeverHere_ = 0; ///< Lists elsewhere for which lists_ has none.
   std::vector<Column> columns_;
   std::vector<ListColumns> columnValues_; ///< By list; empty where there are no columns.
   uint64_t columnsNumber_ = 0;
