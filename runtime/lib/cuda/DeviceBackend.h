@@ -138,7 +138,7 @@ public:
     parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()),
                 [&](int64_t i, int) {
                   ContextScope scope(*context_);
-                  (void)scans_.get(metric, elements, *fit[static_cast<size_t>(i)],
+                  (void)scans_.get(metric, elements, *fit[static_cast<size_t>(i)], {},
                                    costs[static_cast<size_t>(i)]);
                 });
     report.linkMs = msSince(start);

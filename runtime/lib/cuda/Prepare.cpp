@@ -64,7 +64,7 @@ public:
   FamilyKernels kernelsOf(const ExecutionPlan &plan) {
     return loaded && loaded->family == plan.family
                ? *std::move(loaded)
-               : backend.scans_.get(metric, elements, familyOf(plan), stats);
+               : backend.scans_.get(metric, elements, familyOf(plan), plan.work, stats);
   }
   /// What the family "matrix" takes, once it was admitted.
   std::shared_ptr<const BoundRows> bound;
@@ -92,8 +92,10 @@ private:
     work.everyDistance = wanted.every();
     work.passByQuery = predicate != nullptr;
     work.withinRadius = wanted.radius.has_value();
-    // With less than one query a row of the largest lists, each pair reads its list for itself.
-    if (double(total) * double(copy->mostGroups(work.probes)) * kGroupRows >= double(index.size()))
+    // With less than one query a row of the largest lists, each pair reads its list for itself, and
+    // so it does with candidates.
+    if (isInGroups() &&
+        double(total) * double(copy->mostGroups(work.probes)) * kGroupRows >= double(index.size()))
       work.probedRows = rowsOfProbedList(index, params.candidates, queries.rows, manifest.coarse,
                                          manifest.coarseOrder);
     work.packedDims = packedDimsOf(manifest, elements);
@@ -143,7 +145,7 @@ private:
 
   Instead insteadOf(const KernelFamily &of, const Workload &work) override {
     const auto &family = static_cast<const CudaFamily &>(of);
-    loaded = backend.scans_.loaded(family, metric, elements);
+    loaded = backend.scans_.loaded(family, metric, elements, work);
     if (loaded || !isInGroups() || !params.family.empty() || params.waitForLinks ||
         params.timeStages)
       return {};
@@ -220,7 +222,6 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
   auto there = captures_.get(captures);
   auto predicate = predicateOf(params, index, {scans_, captures_, filters_}, stats);
   auto filter = predicate ? nullptr : filters_.get(params.filter.get());
-  auto given = uploadLists(params.candidates, queries.rows);
   checkFits(*copy, *context_);
   DeviceResources found(*this, index, copy, metric, captures, queries, wanted, params,
                         predicate.get(), ofStore.bySlot(), stats);
@@ -233,6 +234,9 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
   FamilyKernels kernels = found.kernelsOf(plan);
   const bool isBound = familyOf(plan).tiling(plan.work).bounds;
   const uint32_t probes = isGathered ? 1 : probesOf(index, params.candidates);
+  // A query that is ranked has the list of its number.
+  const bool ranks = familyOf(plan).tiling(plan.work).ranks && !params.timeStages;
+  auto given = ranks ? nullptr : uploadLists(params.candidates, queries.rows);
   std::optional<uint64_t> lists;
   if (given) // Queries have numbers from firstQuery on, the table begins with the first.
     lists = given->device() - static_cast<uint64_t>(params.firstQuery) * probes * sizeof(uint32_t);
@@ -248,7 +252,9 @@ DeviceBackend::Ready DeviceBackend::prepare(const RowStore &index, const MetricV
               std::move(kernels)};
   ready.pipeline.rowsAreSlots = ofStore.bySlot();
   ready.pipeline.predicate = std::move(predicate);
-  ready.pipeline.radius = wanted.radius;
+  ready.pipeline.firstOwn = params.firstQuery;
+  if (wanted.radius)
+    ready.pipeline.within.emplace().radius = *wanted.radius;
   ready.gatherMs = gatherMs;
   return ready;
 }

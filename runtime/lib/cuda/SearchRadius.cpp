@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scan leaves a key of every row. One kernel counts those within the radius, so that just the
-// room for them is taken; another writes them, and the host sorts each query's.
+// The last kernel of a batch appends results to pinned memory, while the others still scan. Where
+// they are more than there is room for, it has counted them, and runs again with room enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <vector>
 
 namespace annudf::runtime::cuda {
 
@@ -25,102 +25,183 @@ namespace annudf::runtime::cuda {
 class DeviceBackend::RadiusRun {
 public:
   /// \param most  results of all batches.
-  RadiusRun(const Ready &ready, WorkspacePool::Lease &lease, const Context &context, int64_t most,
-            StageClock *clock)
-      : ready_(ready), lease_(lease), launcher_(context, lease.stream()), most_(most),
-        clock_(clock) {}
+  RadiusRun(Ready &ready, WorkspacePool::Lease &lease, std::shared_ptr<const Context> context,
+            int64_t most, StageClock *clock)
+      : ready_(ready), lease_(lease), context_(std::move(context)),
+        launcher_(*context_, lease.stream()), most_(most), clock_(clock) {}
 
-  /// Counts what a batch of queries has; its scan has ended then.
+  /// Finds the results of a batch of queries.
   /// \param queries  in host memory. \param base  number of the first.
   /// \param checkQueries  called while the device works.
   template <class Check>
-  void count(const std::byte *queries, uint64_t queryBytes, uint64_t count, int64_t base,
-             Check checkQueries) {
+  void find(const std::byte *queries, uint64_t queryBytes, uint64_t count, int64_t base,
+            Check checkQueries) {
     const CUstream stream = lease_.stream();
-    // Staging holds counts, then queries, each aligned.
-    const uint64_t countBytes = aligned(count * sizeof(uint32_t));
-    Buffer &device = lease_->staging(countBytes + queryBytes),
-           &pinned = lease_->pinned(countBytes + queryBytes);
-    std::memcpy(pinned.host() + countBytes, queries, queryBytes);
-    ANNUDF_CUDA(cuMemcpyHtoDAsync, device.device() + countBytes, pinned.host() + countBytes,
-                queryBytes, stream);
-    ANNUDF_CUDA(cuMemsetD8Async, device.device(), 0, countBytes, stream);
+    batch_ = {count, base, aligned(sizeof(annudf_within_found) + count * sizeof(uint32_t))};
+    Buffer &device = lease_->staging(batch_.queriesAt + queryBytes);
+    const annudf_within to = placesFor(0, count, roomFor(count), queryBytes);
+    std::memcpy(staged_, queries, queryBytes);
+    ANNUDF_CUDA(cuMemcpyHtoDAsync, device.device() + batch_.queriesAt, staged_, queryBytes, stream);
+    ANNUDF_CUDA(cuMemsetD8Async, device.device(), 0, batch_.queriesAt, stream);
     if (clock_)
       clock_->begin(stream);
-    ready_.pipeline.enqueue(ready_.kernels, *lease_, launcher_, device.device() + countBytes, count,
-                            base, device.device(), 0, clock_);
+    ready_.pipeline.within = to;
+    ready_.pipeline.enqueue(ready_.kernels, *lease_, launcher_, device.device() + batch_.queriesAt,
+                            count, base, 0, 0, clock_);
     lease_->nan().enqueued(ready_.pipeline.pairsOf(count));
-    ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), device.device(), count * sizeof(uint32_t),
-                stream);
-    checkQueries(pinned.host() + countBytes); // The copy that the cache still holds.
+    readFound();
+    checkQueries(staged_); // The copy that the cache still holds.
     ANNUDF_CUDA(cuStreamSynchronize, stream);
-    counts_.resize(count);
-    std::memcpy(counts_.data(), pinned.host(), count * sizeof(uint32_t));
-    const int64_t found =
-        found_.starts.back() + std::accumulate(counts_.begin(), counts_.end(), int64_t(0));
-    if (found > most_)
-      throw TooManyResults(found, most_);
+    const auto results = static_cast<int64_t>(found_->results);
+    if (found_->results > uint64_t(most_ - all_.starts.back()))
+      throw TooManyResults(all_.starts.back() + results, most_);
   }
 
-  /// Appends the results of that batch.
-  void fill() {
-    const size_t before = found_.starts.size() - 1;
-    for (const uint32_t count : counts_)
-      found_.starts.push_back(found_.starts.back() + count);
-    found_.ids.resize(static_cast<size_t>(found_.starts.back()));
-    found_.distances.resize(found_.ids.size());
-    for (size_t first = 0, end; first < counts_.size(); first = end) {
-      end = first + 1; // However many results one query has, they are filled in together.
-      uint64_t results = counts_[first];
-      while (end < counts_.size() && results + counts_[end] <= kResults)
-        results += counts_[end++];
-      if (results != 0)
-        fillPart(before, first, end, results);
+  /// Appends them to those of the batches before.
+  void take() {
+    const annudf_within &to = *ready_.pipeline.within;
+    const bool hasAll = found_->results <= to.room;
+    counts_.assign(batch_.queries, 0);
+    if (hasAll) {
+      for (const annudf_within_segment &segment : segments())
+        counts_[segment.query] += segment.count;
+    } else {
+      ANNUDF_CUDA(cuMemcpyDtoHAsync, counts_.data(), to.counts, counts_.size() * sizeof(uint32_t),
+                  lease_.stream());
+      ANNUDF_CUDA(cuStreamSynchronize, lease_.stream());
     }
-    sortWithin(found_, before, ready_.pipeline.order);
+    next_.resize(counts_.size());
+    if (all_.starts.size() == 1)
+      all_.starts.reserve(1 + counts_.size());
+    for (size_t q = 0; q < counts_.size(); ++q) {
+      next_[q] = static_cast<uint64_t>(all_.starts.back());
+      all_.starts.push_back(all_.starts.back() + counts_[q]);
+    }
+    all_.ids.resize(static_cast<size_t>(all_.starts.back()));
+    all_.distances.resize(all_.ids.size());
+    if (hasAll)
+      copySegments();
+    else
+      findAgain();
   }
 
-  WithinRadius takeFound() { return std::move(found_); }
+  WithinRadius takeAll() { return std::move(all_); }
 
 private:
-  /// Results that are on the device at a time.
+  struct Batch {
+    uint64_t queries = 0;
+    int64_t base = 0;
+    uint64_t queriesAt = 0; ///< Place of the queries on the device, behind what is counted.
+  };
+  /// Results that are in pinned memory at a time, those of a single query apart.
   static constexpr uint64_t kResults = uint64_t(1) << 22;
   static uint64_t aligned(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-  /// \param before      queries of batches before.
-  /// \param first, end  queries of the batch, with so many results.
-  void fillPart(size_t before, size_t first, size_t end, uint64_t results) {
-    const CUstream stream = lease_.stream();
-    const uint64_t queries = end - first, startBytes = aligned(queries * sizeof(uint64_t)),
-                   countBytes = aligned(queries * sizeof(uint32_t)),
-                   idBytes = aligned(results * sizeof(int64_t));
-    Buffer &device = lease_->staging(startBytes + countBytes + idBytes + results * sizeof(float));
-    Buffer &pinned = lease_->pinned(startBytes);
-    const int64_t *const starts = found_.starts.data() + before;
-    auto *const to = reinterpret_cast<uint64_t *>(pinned.host());
-    for (size_t q = first; q < end; ++q)
-      to[q - first] = static_cast<uint64_t>(starts[q] - starts[first]);
-    const uint64_t startsAt = device.device(), countsAt = startsAt + startBytes,
-                   idsAt = countsAt + countBytes, distancesAt = idsAt + idBytes;
-    ANNUDF_CUDA(cuMemcpyHtoDAsync, startsAt, to, queries * sizeof(uint64_t), stream);
-    ANNUDF_CUDA(cuMemsetD8Async, countsAt, 0, countBytes, stream);
-    ready_.pipeline.enqueueWithin(*lease_, launcher_, counts_.size(),
-                                  {first, queries, countsAt, startsAt, idsAt, distancesAt});
-    const auto at = static_cast<size_t>(starts[first]);
-    ANNUDF_CUDA(cuMemcpyDtoHAsync, found_.ids.data() + at, idsAt, results * sizeof(int64_t),
-                stream);
-    ANNUDF_CUDA(cuMemcpyDtoHAsync, found_.distances.data() + at, distancesAt,
-                results * sizeof(float), stream);
-    ANNUDF_CUDA(cuStreamSynchronize, stream);
+  /// Results that there is room for at first: never more than are asked for.
+  uint64_t roomFor(uint64_t count) const {
+    constexpr uint64_t kOfQuery = kPlannedResults, kLeast = uint64_t(1) << 14;
+    return std::min({std::max(kLeast, std::min(count, kResults) * kOfQuery), kResults,
+                     static_cast<uint64_t>(most_ - all_.starts.back())});
   }
 
-  const Ready &ready_;
+  /// Where results of `queries` queries go from `first` on.
+  /// \param queryBytes  that are staged behind them.
+  annudf_within placesFor(uint64_t first, uint64_t queries, uint64_t room, uint64_t queryBytes) {
+    const uint64_t blocks = queries * ready_.pipeline.blocksWithin(batch_.queries);
+    const uint64_t segmentsAt = aligned(sizeof(annudf_within_found)),
+                   idsAt = segmentsAt + aligned(ANNUDF_WITHIN_SEGMENTS(blocks, room) *
+                                                sizeof(annudf_within_segment)),
+                   distancesAt = idsAt + aligned(room * sizeof(int64_t)),
+                   stagedAt = distancesAt + aligned(room * sizeof(float));
+    std::byte *const host = lease_->pinned(stagedAt + queryBytes).host();
+    found_ = reinterpret_cast<annudf_within_found *>(host);
+    staged_ = host + stagedAt;
+    const uint64_t device = lease_->staging(batch_.queriesAt).device();
+    annudf_within to = {};
+    to.found = device, to.counts = device + sizeof(annudf_within_found);
+    to.segments = reinterpret_cast<uint64_t>(host + segmentsAt);
+    to.ids = reinterpret_cast<uint64_t>(host + idsAt);
+    to.distances = reinterpret_cast<uint64_t>(host + distancesAt);
+    to.room = room;
+    to.radius = ready_.pipeline.within->radius;
+    to.first = static_cast<uint32_t>(first);
+    return to;
+  }
+
+  void readFound() {
+    ANNUDF_CUDA(cuMemcpyDtoHAsync, reinterpret_cast<std::byte *>(found_),
+                ready_.pipeline.within->found, sizeof *found_, lease_.stream());
+  }
+
+  std::span<const annudf_within_segment> segments() const {
+    return {
+        reinterpret_cast<const annudf_within_segment *>(ready_.pipeline.within->segments), // NOLINT
+        found_->segments};
+  }
+
+  /// Copies the results that are in pinned memory to their places; sorts those of queries with
+  /// several segments.
+  void copySegments() {
+    const annudf_within &to = *ready_.pipeline.within;
+    const auto *const ids = reinterpret_cast<const int64_t *>(to.ids);           // NOLINT
+    const auto *const distances = reinterpret_cast<const float *>(to.distances); // NOLINT
+    const std::span<const annudf_within_segment> all = segments();
+    std::vector<uint64_t> places(all.size());
+    std::vector<uint32_t> unsorted;
+    for (size_t s = 0; s < all.size(); ++s) {
+      places[s] = next_[all[s].query];
+      next_[all[s].query] += all[s].count;
+      if (all[s].count != counts_[all[s].query])
+        unsorted.push_back(all[s].query);
+    }
+    constexpr size_t kTogether = 1024;
+    parallelFor(0, int64_t((all.size() + kTogether - 1) / kTogether), [&](int64_t t, int) {
+      const size_t begin = size_t(t) * kTogether;
+      for (size_t s = begin; s < std::min(all.size(), begin + kTogether); ++s) {
+        std::copy_n(ids + all[s].start, all[s].count, all_.ids.data() + places[s]);
+        std::copy_n(distances + all[s].start, all[s].count, all_.distances.data() + places[s]);
+      }
+    });
+    std::sort(unsorted.begin(), unsorted.end());
+    unsorted.erase(std::unique(unsorted.begin(), unsorted.end()), unsorted.end());
+    sort(unsorted);
+  }
+  void sort(std::span<const uint32_t> queries) {
+    sortWithin(all_, all_.starts.size() - 1 - counts_.size(), queries, ready_.pipeline.order);
+  }
+
+  /// Fills in what there was no room for, so many queries at a time that there is.
+  void findAgain() {
+    for (size_t first = 0, end; first < counts_.size(); first = end) {
+      end = first + 1;
+      uint64_t results = counts_[first];
+      while (end < counts_.size() && results + counts_[end] <= kResults)
+        results += counts_[end++];
+      if (results == 0)
+        continue;
+      const annudf_within to = placesFor(first, end - first, results, 0);
+      ready_.pipeline.within = to;
+      ANNUDF_CUDA(cuMemsetD8Async, to.found, 0, sizeof *found_, lease_.stream());
+      ready_.pipeline.enqueueWithin(ready_.kernels, *lease_, launcher_, to.found + batch_.queriesAt,
+                                    batch_.queries, batch_.base, to, end - first);
+      readFound();
+      ANNUDF_CUDA(cuStreamSynchronize, lease_.stream());
+      copySegments();
+    }
+  }
+
+  Ready &ready_;
   WorkspacePool::Lease &lease_;
+  const std::shared_ptr<const Context> context_;
   StreamLauncher launcher_;
   const int64_t most_;
   StageClock *const clock_;
-  std::vector<uint32_t> counts_; ///< The batch's.
-  WithinRadius found_ = {{0}, {}, {}};
+  Batch batch_;
+  annudf_within_found *found_ = nullptr; ///< In pinned memory, of the last kernel.
+  std::byte *staged_ = nullptr;          ///< Queries in pinned memory.
+  std::vector<uint32_t> counts_;         ///< The batch's.
+  std::vector<uint64_t> next_;           ///< A query of the batch: place of its next result.
+  WithinRadius all_ = {{0}, {}, {}};
 };
 
 WithinRadius DeviceBackend::searchRadius(const RowStore &index, const MetricView &metric,
@@ -148,20 +229,19 @@ WithinRadius DeviceBackend::searchRadius(const RowStore &index, const MetricView
     clock.emplace(context_);
   const auto total = static_cast<uint64_t>(queries.rows), batch = ready.pipeline.batch();
   const auto rowBytes = static_cast<uint64_t>(bytesOfRow(queries.element, queries.dims));
-  RadiusRun run(ready, *lease, *context_, mostResults, clock ? &*clock : nullptr);
+  RadiusRun run(ready, *lease, context_, mostResults, clock ? &*clock : nullptr);
   double fillMs = 0;
   try {
     for (uint64_t first = 0; first < total; first += batch) {
       runtime::report(params.progress, "search", double(first) / double(total));
       const uint64_t count = std::min(batch, total - first);
-      run.count(static_cast<const std::byte *>(queries.data) + first * rowBytes, count * rowBytes,
-                count, params.firstQuery + static_cast<int64_t>(first), [&](const void *staged) {
-                  checkFinite({staged, int64_t(count), queries.dims, queries.element}, "queries", 0,
-                              index.missingValues() ? NaNs::Missing : NaNs::Refused,
-                              int64_t(first));
-                });
+      run.find(static_cast<const std::byte *>(queries.data) + first * rowBytes, count * rowBytes,
+               count, params.firstQuery + static_cast<int64_t>(first), [&](const void *staged) {
+                 checkFinite({staged, int64_t(count), queries.dims, queries.element}, "queries", 0,
+                             index.missingValues() ? NaNs::Missing : NaNs::Refused, int64_t(first));
+               });
       const auto filling = std::chrono::steady_clock::now();
-      run.fill();
+      run.take();
       fillMs += msSince(filling);
     }
   } catch (const Error &) { // The workspace is in order: it need not be made anew.
@@ -180,7 +260,7 @@ WithinRadius DeviceBackend::searchRadius(const RowStore &index, const MetricView
   }
   runtime::report(params.progress, "search", 1);
   report.searchMs = msSince(start);
-  return run.takeFound();
+  return run.takeAll();
 }
 
 } // namespace annudf::runtime::cuda

@@ -37,7 +37,6 @@ constexpr Words kWords[] = {
     {Reason::MissingValues, "the index may hold missing values"},
     {Reason::ProductsAreOff, "the environment sets ANNUDF_MATRIX=0"},
     {Reason::EveryDistance, "the call computes every distance, not the k best"},
-    {Reason::WithinRadius, "the call finds all rows within a radius, not the k best"},
     {Reason::LinkerFuses, "the metric holds CUDA source, linked code or LTO-IR of another "
                           "compiler, which the linker may "
                           "round differently in each kernel"},

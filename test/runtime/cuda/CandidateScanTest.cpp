@@ -15,6 +15,8 @@
 #include "annudf/ABI/annudf_abi.h"
 #include "gtest/gtest.h"
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -128,6 +130,38 @@ struct Case {
   }
 };
 
+/// The k best of each list by one block a query.
+/// \param numbers  of the rows in the lists' places; ids are given's.
+void checkRanking(const Case &given, const annudf_scan_args &args,
+                  const std::vector<int64_t> &numbers) {
+  for (const auto &[k, rows] : {std::pair(1U, 8U), {10U, 25U}, {33U, 32U}, {90U, 17U}}) {
+    const auto queries = uint32_t(given.sizes.size());
+    std::vector<int64_t> ids(queries * k, -7);
+    std::vector<float> distances(queries * k, -7);
+    annudf_rank_args rank = {};
+    rank.scan = args;
+    rank.outIds = reinterpret_cast<uint64_t>(ids.data());
+    rank.outDistances = reinterpret_cast<uint64_t>(distances.data());
+    rank.k = k, rank.rows = rows, rank.places = Case::kGroups * 32;
+    rank.chunks = std::bit_ceil(
+        std::clamp<uint32_t>(given.chunks, ANNUDF_RANK_LEAST_CHUNKS, ANNUDF_RANK_MOST_CHUNKS));
+    for (blockIdx.x = 0; blockIdx.x < queries; ++blockIdx.x)
+      annudf::test::Block::run(ANNUDF_RANK_THREADS, [&] { annudf_rank_candidates(rank); });
+    blockIdx.x = 0;
+    for (uint32_t q = 0; q < queries; ++q) {
+      std::vector<std::pair<float, int64_t>> best;
+      for (size_t i = q * Case::kGroups * 32; i < q * Case::kGroups * 32 + given.sizes[q]; ++i)
+        best.emplace_back(given.distance(q, uint32_t(numbers[i])), given.ids[i]);
+      std::sort(best.begin(), best.end());
+      best.resize(k, {INFINITY, -1});
+      for (uint32_t i = 0; i < k; ++i) {
+        ASSERT_EQ(ids[q * k + i], best[i].second) << "query " << q << ", place " << i;
+        ASSERT_EQ(distances[q * k + i], best[i].first) << "query " << q << ", place " << i;
+      }
+    }
+  }
+}
+
 template <class T> uint64_t addressOf(const T &values) {
   return reinterpret_cast<uint64_t>(values.data());
 }
@@ -186,6 +220,7 @@ void check(Case given, uint32_t layout, bool rowsAreSlots) {
       }
       ASSERT_EQ(minima[q * Case::kGroups + g], least) << "query " << q << ", group " << g;
     }
+  checkRanking(given, args, numbers);
 }
 
 TEST(CudaCandidateScan, ReadsRowsWhereTheyAre) {

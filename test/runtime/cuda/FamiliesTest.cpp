@@ -9,6 +9,7 @@
 #include "Workloads.h"
 
 #include "annudf-c/IvfFlat.h"
+#include "kernels/cuda/common/RankArgs.h"
 
 #include "Support/TestFiles.h"
 
@@ -226,11 +227,7 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
             "not the k best");
   other = fused(10000);
   other.withinRadius = true;
-  EXPECT_EQ(chosen(other), "staged");
-  other.family = "staged_granules";
-  EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
-            "family 'staged_granules' cannot run this search: the call finds all rows within a "
-            "radius, not the k best");
+  EXPECT_EQ(chosen(other), "staged_granules");
   other = fused(10000, 257);
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)planOf(other, kH200); }),
@@ -387,6 +384,8 @@ TEST(CudaFamilies, APairNeedsItsSharedMemory) {
 
 TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
   std::set<std::string> names, kernels;
+  Workload within;
+  within.withinRadius = true;
   for (const CudaFamily *family : families()) {
     EXPECT_TRUE(names.insert(family->name()).second);
     // In C's statistics a longer name would be cut.
@@ -394,11 +393,13 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
               sizeof(annudf_ivf_flat_search_stats::family));
     for (const ScanEntry &entry : family->entries())
       kernels.insert(entry.kernel);
+    for (const ScanEntry &entry : family->entriesFor(within))
+      kernels.insert(entry.kernel);
   }
-  EXPECT_EQ(kernels,
-            (std::set<std::string>{"annudf_finish_exact", "annudf_finish_granules",
-                                   "annudf_scan_packed", "annudf_scan_pair", "annudf_scan_parts",
-                                   "annudf_scan_staged", "annudf_scan_tile"}));
+  EXPECT_EQ(kernels, (std::set<std::string>{
+                         "annudf_finish_exact", "annudf_finish_granules", "annudf_scan_packed",
+                         "annudf_scan_pair", "annudf_scan_parts", "annudf_scan_staged",
+                         "annudf_scan_tile", "annudf_within_exact", "annudf_within_granules"}));
 }
 
 /// Writes down what a family enqueues.
@@ -421,8 +422,39 @@ struct WrittenQueue : ScanQueue {
     text += "multiply " + std::to_string(tiles) + " tiles, " + std::to_string(perProcessor) +
             " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
   }
+  void rank(uint32_t rows, uint32_t chunks, uint64_t sharedBytes) override {
+    text += std::to_string(chunks) + " chunks of " + std::to_string(rows) + " rows at once, " +
+            std::to_string(sharedBytes) + " bytes";
+  }
   std::string text;
 };
+
+TEST(CudaFamilies, FewCandidatesAreRankedByOneBlock) {
+  const auto written = [](int64_t columns, auto change) {
+    Workload work = workOf(100, 1, 100);
+    work.rows = 100 * columns;
+    work.dims = 128, work.rowBytes = 512, work.k = 10;
+    change(work);
+    const auto &family = static_cast<const CudaFamily &>(*candidateFamilies().front());
+    WrittenQueue queue;
+    family.enqueue(queue, work);
+    return std::string(family.entriesFor(work).front().kernel) + ": " + queue.text;
+  };
+  const auto same = [](Workload &) {};
+  const std::string scans = "annudf_scan_candidates: scan 100 items, 16 blocks a processor, "
+                            "26624 bytes, 4 groups at once";
+  EXPECT_EQ(written(200, same),
+            "annudf_rank_candidates: 16 chunks of 25 rows at once, 16800 bytes");
+  EXPECT_EQ(written(ANNUDF_RANK_MOST, same),
+            "annudf_rank_candidates: 16 chunks of 32 rows at once, 24064 bytes");
+  EXPECT_EQ(written(ANNUDF_RANK_MOST + 1, same), scans);
+  EXPECT_EQ(written(200, [](Workload &work) { work.rowBytes = 112; }),
+            "annudf_rank_candidates: 8 chunks of 25 rows at once, 10400 bytes");
+  EXPECT_EQ(written(200, [](Workload &work) { work.passByQuery = true; }), scans);
+  EXPECT_EQ(written(200, [](Workload &work) { work.dims = 9000; }),
+            "annudf_scan_candidates: scan 100 items, 16 blocks a processor, 62112 bytes, 4 groups "
+            "at once");
+}
 
 TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
   std::map<std::string, std::string> enqueued;

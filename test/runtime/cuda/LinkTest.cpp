@@ -181,7 +181,8 @@ TEST(CudaLink, OneFragmentServesEveryArchitecture) {
 /// use the machine too: these had grown to 93 KB unseen (docs/results/links.md).
 TEST(CudaLink, TheLinkOfWhatFollowsBoundsIsShort) {
   const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
-  for (const char *kernel : {"annudf_finish_exact", "annudf_finish_granules"})
+  for (const char *kernel : {"annudf_finish_exact", "annudf_finish_granules", "annudf_within_exact",
+                             "annudf_within_granules"})
     for (int sm : {80, 90}) {
       const cuda::ScanTarget target = {
           ANNUDF_ELEMENT_F32, sm, {cuda::ScanSource::Survivors, kernel}};

@@ -264,7 +264,6 @@ TEST(Planner, SaysWhyASearchHasNoUseForBounds) {
   why([](Workload &) {});
   ::unsetenv("ANNUDF_MATRIX");
   why([](Workload &work) { work.everyDistance = true; });
-  why([](Workload &work) { work.withinRadius = true; });
   why([](Workload &work) { work.fusedAhead = false; });
   EXPECT_EQ(ownNodesOf(manifest, {}), 0u);
   Coefficient &entry = manifest.form->nodes.emplace_back();
@@ -296,14 +295,13 @@ TEST(Planner, SaysWhyASearchHasNoUseForBounds) {
       "the index may hold missing values",
       "the environment sets ANNUDF_MATRIX=0",
       "the call computes every distance, not the k best",
-      "the call finds all rows within a radius, not the k best",
       byLinker,
       byRatio,
       "its coefficients take more than 128 steps for each query",
   };
   EXPECT_EQ(said, expected);
-  // A filter is none.
-  proved.pass = 0.01;
+  // A filter is none, and a radius.
+  proved.pass = 0.01, proved.withinRadius = true;
   EXPECT_EQ(whyNoBounds(proved, manifest), Reason::None);
 }
 

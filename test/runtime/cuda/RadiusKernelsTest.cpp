@@ -9,6 +9,7 @@
 #include "HostCuda.h"
 
 #include "annudf/runtime/engine/Radius.h"
+#include "kernels/cuda/scan/Within.cuh"
 #include "kernels/cuda/search/Radius.cuh"
 #include "gtest/gtest.h"
 
@@ -42,36 +43,58 @@ public:
         ids.push_back(r < size ? next++ * 0x1234567 : -1);
       listGroup.push_back(listGroup.back() + groups);
     }
+    listSize = sizes;
     stride = listGroup.back() + 3; // What lies between is never read.
     nProbes = 1 + random() % uint32_t(sizes.size());
     for (uint32_t q = 0; q < queries; ++q)
       addQuery(random, sizes, values);
   }
 
-  /// Counts, then fills queries [first, end).
-  void check(float radius, uint32_t first, uint32_t end, unsigned blocks) const {
-    std::vector<uint32_t> counts(end - first, 0), filled(end - first, 0);
-    std::vector<uint64_t> starts;
-    annudf_radius_args args = arguments(radius, first);
-    args.counts = address(counts);
-    launch(end - first, blocks, [&] { annudf_count_within(args); });
-    runtime::WithinRadius found{{0}, {}, {}}, expected{{0}, {}, {}};
-    for (uint32_t q = first; q < end; ++q) {
-      starts.push_back(uint64_t(found.starts.back()));
-      found.starts.push_back(found.starts.back() + counts[q - first]);
+  /// Where results of queries [first, end) go, as many as there is room for.
+  struct Places {
+    annudf_within_found found = {};
+    std::vector<uint32_t> counts;
+    std::vector<annudf_within_segment> segments;
+    std::vector<int64_t> ids;
+    std::vector<float> distances;
+  };
+
+  /// Counts queries [first, end) without room, then finds them with just enough.
+  /// \param find  launches the kernel of `blocks` block rows.
+  template <class Find>
+  void check(float radius, uint32_t first, uint32_t end, unsigned blocks, Find find) const {
+    runtime::WithinRadius expected{{0}, {}, {}};
+    for (uint32_t q = first; q < end; ++q)
       expect(q, radius, expected);
+    const auto results = size_t(expected.starts.back());
+    for (const size_t room : {results / 2, results}) {
+      Places places;
+      places.counts.assign(groupCount.size(), 0);
+      places.segments.resize(ANNUDF_WITHIN_SEGMENTS((end - first) * blocks, room));
+      places.ids.assign(room, -7), places.distances.assign(room, -7);
+      annudf_within to = {};
+      to.found = reinterpret_cast<uint64_t>(&places.found), to.counts = address(places.counts);
+      to.segments = address(places.segments);
+      to.ids = address(places.ids), to.distances = address(places.distances);
+      to.room = room, to.radius = radius, to.first = first;
+      launch(end - first, blocks, [&] { find(to); });
+      ASSERT_EQ(places.found.results, results) << "radius " << radius;
+      ASSERT_LE(places.found.segments, places.segments.size());
+      for (uint32_t q = first; q < end; ++q)
+        ASSERT_EQ(places.counts[q], expected.starts[q - first + 1] - expected.starts[q - first]);
+      if (room == results)
+        ASSERT_NO_FATAL_FAILURE(compare(places, expected, first, blocks));
     }
-    ASSERT_EQ(found.starts, expected.starts) << "radius " << radius;
-    found.ids.assign(size_t(found.starts.back()), -7);
-    found.distances.assign(found.ids.size(), -7);
-    args.counts = address(filled), args.starts = address(starts);
-    args.finish.outIds = address(found.ids), args.finish.outDistances = address(found.distances);
-    launch(end - first, blocks, [&] { annudf_fill_within(args); });
-    EXPECT_EQ(filled, counts);
-    runtime::sortWithin(found, 0, order);
-    ASSERT_EQ(found.ids, expected.ids) << "radius " << radius;
-    ASSERT_TRUE(found.ids.empty() || std::memcmp(found.distances.data(), expected.distances.data(),
-                                                 found.distances.size() * sizeof(float)) == 0);
+  }
+  void check(float radius, uint32_t first, uint32_t end, unsigned blocks) const {
+    check(radius, first, end, blocks, [this](const annudf_within &to) {
+      annudf_radius_args args = {};
+      fill(args.finish.index, args.finish.work);
+      args.finish.order = order;
+      args.to = to;
+      annudf_within_keys(args);
+    });
+    checkGranules(radius, first, end, blocks);
   }
 
   uint32_t queries() const { return uint32_t(groupCount.size()); }
@@ -129,17 +152,80 @@ private:
     expected.starts.push_back(int64_t(expected.ids.size()));
   }
 
-  annudf_radius_args arguments(float radius, uint32_t first) const {
-    annudf_radius_args args = {};
-    args.finish.index.ids = address(ids), args.finish.index.listGroup = address(listGroup);
-    annudf_workspace &work = args.finish.work;
+  /// The same results; in order where a query has one segment.
+  void compare(const Places &places, const runtime::WithinRadius &expected, uint32_t first,
+               unsigned blocks) const {
+    runtime::WithinRadius all = expected;
+    std::vector<int64_t> next(expected.starts.begin(), expected.starts.end() - 1);
+    bool isInOrder = blocks == 1;
+    for (uint32_t s = 0; s < places.found.segments; ++s) {
+      const annudf_within_segment &segment = places.segments[s];
+      isInOrder &= segment.count == places.counts[segment.query];
+      int64_t &at = next[segment.query - first];
+      std::copy_n(places.ids.begin() + int64_t(segment.start), segment.count, all.ids.begin() + at);
+      std::copy_n(places.distances.begin() + int64_t(segment.start), segment.count,
+                  all.distances.begin() + at);
+      at += segment.count;
+    }
+    if (!isInOrder)
+      runtime::sortWithin(all, 0, order);
+    ASSERT_EQ(all.ids, expected.ids);
+    ASSERT_TRUE(all.ids.empty() || std::memcmp(all.distances.data(), expected.distances.data(),
+                                               all.distances.size() * sizeof(float)) == 0);
+  }
+
+  /// A metric of granules' keys, whose hooks are what the scan found.
+  struct Keys {
+    using Bounds = KeyBounds;
+    const Batch &batch;
+    uint32_t query;
+    uint32_t keyOf(uint32_t bound) const { return bound; }
+    uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row) const {
+      row = batch.ids[group * 32 + place];
+      uint32_t probe = query * batch.nProbes;
+      while (batch.probes[probe] != list)
+        ++probe;
+      const uint64_t at = batch.probeGroup[probe] + group - batch.listGroup[list];
+      return batch.keys[(uint64_t(query) * batch.stride + at) * 32 + place];
+    }
+  };
+
+  /// What Within.cuh finds by keys of granules, some of which are lower than they need be.
+  void checkGranules(float radius, uint32_t first, uint32_t end, unsigned blocks) const {
+    std::vector<uint4> bounds(minima.size());
+    for (size_t g = 0; g < bounds.size(); ++g) {
+      uint32_t best[ANNUDF_GRANULES];
+      for (uint32_t i = 0; i < ANNUDF_GRANULES; ++i) {
+        const uint32_t *const of = keys.data() + g * 32 + i * ANNUDF_GRANULE_ROWS;
+        best[i] = *std::min_element(of, of + ANNUDF_GRANULE_ROWS);
+        if (best[i] != ANNUDF_KEY_NONE && (g + i) % 5 == 0)
+          best[i] -= best[i] / 64;
+      }
+      bounds[g] = {best[0], best[1], best[2], best[3]};
+    }
+    unsigned long long evaluated = 0;
+    check(radius, first, end, blocks, [&](const annudf_within &to) {
+      static GranulesScratch scratch;
+      annudf_within_args args = {};
+      annudf_scan_args &scan = args.survivors.scan;
+      fill(scan.index, scan.work);
+      scan.work.keys = address(bounds);
+      scan.order = order;
+      args.survivors.evaluated = reinterpret_cast<uint64_t>(&evaluated);
+      args.to = to;
+      const uint32_t query = first + blockIdx.x;
+      const Keys metric = {*this, query};
+      WithinQuery<Keys>(args, metric, scratch, query).run();
+    });
+  }
+
+  void fill(annudf_device_index &index, annudf_workspace &work) const {
+    index.ids = address(ids), index.listGroup = address(listGroup);
+    index.listSize = address(listSize);
     work.probes = address(probes), work.probeGroup = address(probeGroup);
     work.groupCount = address(groupCount);
     work.keys = address(keys), work.minima = address(minima);
     work.stride = stride, work.nProbes = nProbes;
-    args.finish.order = order;
-    args.radius = radius, args.first = first;
-    return args;
   }
 
   template <class Kernel>
@@ -147,7 +233,7 @@ private:
     gridDim = {queries, blocks};
     for (blockIdx.y = 0; blockIdx.y < blocks; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < queries; ++blockIdx.x)
-        Block::run(64, kernel);
+        Block::run(ANNUDF_WITHIN_THREADS, kernel);
     gridDim = {1, 1}, blockIdx = {0, 0};
   }
   template <class T> static uint64_t address(const std::vector<T> &values) {
@@ -156,7 +242,7 @@ private:
 
   const annudf_order order;
   uint32_t stride = 0, nProbes = 0;
-  std::vector<uint32_t> listGroup, probes, probeGroup, groupCount, keys, minima;
+  std::vector<uint32_t> listGroup, listSize, probes, probeGroup, groupCount, keys, minima;
   std::vector<int64_t> ids;
   std::vector<std::vector<Row>> rows; ///< Each query's.
 };
@@ -167,7 +253,7 @@ TEST(CudaRadiusKernels, FindAllWithin) {
   std::mt19937 random(3);
   for (const annudf_order order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX})
     for (const int values : {1, 7, 1 << 12})
-      for (int round = 0; round < 4; ++round) {
+      for (int round = 0; round < 3; ++round) {
         const Batch batch(random, 1 + random() % 5, values, order);
         for (const float radius :
              {-kInfinity, kInfinity, 0.0f, -0.0f, 1.0f, -1.0f, 100.5f, -500.0f})

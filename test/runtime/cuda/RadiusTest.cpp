@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "AgainstPairs.h"
+#include "CompiledMetrics.h"
 #include "SharedBackend.h"
 
 #include "runtime/FilterTesting.h"
+#include "runtime/PredicateTesting.h"
 #include "runtime/RadiusTesting.h"
 #include "gtest/gtest.h"
 
@@ -104,19 +106,108 @@ TEST(CudaRadiusSearch, CountsNaNAndTimesStages) {
   checkRadii(search, EveryNeighbour(search));
 }
 
-TEST(CudaRadiusSearch, RefusesFamiliesThatKeepTheBest) {
+/// Families whose hooks find the rows, of metrics that our compiler made.
+class CudaRadiusByHooks : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    REQUIRE_COMPILED_METRICS(folder, "l2.annudf", "radius searches by bounds are");
+    REQUIRE_GPU("radius searches by bounds are");
+    const Case &of = GetParam();
+    const int arch = sharedBackend()->arch();
+    if (arch < of.least || (of.family == std::string("matrix") && arch != 90))
+      GTEST_SKIP() << "sm_" << arch << " has no kernels of " << of.family << ": NOT checked";
+  }
+  std::string folder;
+};
+
+TEST_P(CudaRadiusByHooks, FindsWhatAWholeSearchHas) {
+  const Case &of = GetParam();
+  constexpr int64_t kRows = 2500;
+  constexpr int32_t kDims = 70;
+  const Metric metric = Metric::fromFile(folder + "/" + of.metric + ".annudf");
+  auto base = reference::randomVectors(of.element, kRows, kDims, 3);
+  const size_t some = base.encoded.size() / size_t(kRows) * 300; // Ties, but for their ids.
+  std::copy_n(base.encoded.begin(), some, base.encoded.begin() + std::ptrdiff_t(some));
+  const Index index = build(base, 9);
+  const auto filters = manyFilters(kRows);
+  for (const int64_t count : {1, 10, 1000}) {
+    const auto queries = reference::randomVectors(of.element, count, kDims, 4);
+    const BoundCaptures captures = bind(metric, kDims, count);
+    for (const uint32_t probes : {2u, 9u})
+      for (size_t f = 0; f <= filters.size() + 1; ++f) {
+        if (count == 1000 && f % 3 != 1)
+          continue;
+        RadiusSearch search{*sharedBackend(), index, metric, captures, view(queries), {}};
+        search.params.candidates = Lists{probes};
+        search.params.family = of.family;
+        if (f < filters.size())
+          search.params.filter = filters[f];
+        if (f > filters.size())
+          search.params.predicate = predicateOf({bitmapOf(count, kRows, [](int64_t q, int64_t row) {
+            return q % 5 != 0 && (q % 2 == 1 || row % 17 == 0);
+          })});
+        SCOPED_TRACE(std::to_string(count) + " queries, " + std::to_string(probes) +
+                     " probes, filter " + std::to_string(f));
+        checkRadii(search, EveryNeighbour(search, "pairs"));
+        if (HasFailure())
+          return;
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, CudaRadiusByHooks,
+    testing::Values(Case{"staged_granules", "l1", ANNUDF_ELEMENT_F32, 80},
+                    Case{"staged_granules", "inner_product", ANNUDF_ELEMENT_F16, 80},
+                    Case{"packed_granules", "l2", ANNUDF_ELEMENT_U8, 80},
+                    Case{"matrix", "weighted_l2"}, Case{"matrix", "inner_product"},
+                    Case{"matrix", "cosine"}, Case{"matrix", "weighted_similarity"},
+                    Case{"matrix", "personal_l2"}, Case{"matrix", "l2", ANNUDF_ELEMENT_U8},
+                    Case{"matrix_mma", "l2", ANNUDF_ELEMENT_F32, 80},
+                    Case{"matrix_mma", "personal_inner_product", ANNUDF_ELEMENT_F32, 80}),
+    [](const auto &info) {
+      return std::string(info.param.family) + "_" + info.param.metric + "_" +
+             toString(info.param.element);
+    });
+
+/// Results of a query that are more than there is room for, and of several parts of a batch.
+TEST(CudaRadiusSearch, FindsMoreThanFitsAtOnce) {
   REQUIRE_GPU("the radius search is");
-  if (sharedBackend()->arch() < 80)
-    GTEST_SKIP() << "staged needs sm_80";
+  const Metric metric = unfusedMetric(testMetric("l2"));
+  constexpr float kAll = std::numeric_limits<float>::infinity();
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 2, 2);
+  const BoundCaptures captures = bind(metric, 2);
+  for (const int64_t rows : {int64_t(5'000'000), int64_t(1'500'000)}) {
+    const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, rows, 2, 1);
+    const Index index = Index::ofOneList(view(base), false, 2);
+    for (const char *family : {"pairs", "staged_granules"}) {
+      if (family[0] == 's' && sharedBackend()->arch() < 80)
+        continue;
+      RadiusSearch search{*sharedBackend(), index, metric, captures, view(queries), {}};
+      search.params.family = family;
+      const WithinRadius found = search.run(kAll, 3 * rows);
+      ASSERT_EQ(found.starts, (std::vector<int64_t>{0, rows, 2 * rows, 3 * rows})) << family;
+      for (int64_t q = 0; q < 3; ++q) {
+        const auto at = [&](auto &of, int64_t i) { return of.begin() + q * rows + i; };
+        EXPECT_TRUE(std::is_sorted(at(found.distances, 0), at(found.distances, rows)));
+        std::vector<int64_t> ids(at(found.ids, 0), at(found.ids, rows));
+        std::sort(ids.begin(), ids.end());
+        EXPECT_EQ(ids.front(), 0);
+        EXPECT_EQ(ids.back(), rows - 1);
+        EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+      }
+      EXPECT_TRUE(search.refusal(kAll, 3 * rows - 1).starts_with("usage: max_results is"));
+    }
+  }
+}
+
+TEST(CudaRadiusSearch, EndsWhereItIsInterrupted) {
+  REQUIRE_GPU("the radius search is");
   const Metric metric = unfusedMetric(testMetric("l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 8, 1);
   const Index index = Index::ofOneList(view(base), false, 2);
   const BoundCaptures captures = bind(metric, 8);
   RadiusSearch search{*sharedBackend(), index, metric, captures, view(base), {}};
-  search.params.family = "staged_granules";
-  EXPECT_EQ(search.refusal(1), "other: family 'staged_granules' cannot run this search: the call "
-                               "finds all rows within a radius, not the k best");
-  search.params.family = {};
   search.params.progress = [](const char *, double) { return false; };
   EXPECT_TRUE(search.refusal(1).starts_with("other: "));
 }

@@ -126,22 +126,25 @@ TEST(CudaRefine, ManyCandidates) {
   const Metric metric = unfusedMetric(testMetric("l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 3, 1);
   const Index index = sharedBackend()->storeRows(view(base), {}, {});
-  for (const auto &[asked, columns] : {std::pair<int64_t, int64_t>(20000, 700), {9, 9000}}) {
+  for (const auto &[asked, columns, k] :
+       {std::tuple(20000, 700, 10), {9, 9000, 10}, {40, 512, 512}, {40, 513, 500}}) {
     const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, asked, 3, 2);
     const auto candidates = someCandidates(asked, columns, base.rows);
-    const Found found = Arrays{base, queries, candidates}.refine(metric, 10, true, true, false);
-    expectRestricted(*sharedBackend(), index, metric, queries, candidates, 10, found);
+    const Found found = Arrays{base, queries, candidates}.refine(metric, k, true, true, false);
+    expectRestricted(*sharedBackend(), index, metric, queries, candidates, k, found);
   }
 }
 
 /// Which needs no GPU.
 TEST(CudaRefineLinks, EveryMetricLinks) {
   for (const TestMetric &test : testMetrics())
-    for (const int sm : {75, 90}) {
+    for (const auto &[kernel, sm] : {std::pair("annudf_scan_candidates", 75),
+                                     {"annudf_rank_candidates", 75},
+                                     {"annudf_rank_candidates", 90}}) {
       const cuda::ScanTarget target = {
-          test.elements.front(), sm, {cuda::ScanSource::Candidates, "annudf_scan_candidates"}};
+          test.elements.front(), sm, {cuda::ScanSource::Candidates, kernel}};
       EXPECT_EQ(cuda::linkScanKernel(unfusedMetric(test).artifact, target).substr(1, 3), "ELF")
-          << test.name << ", sm_" << sm;
+          << test.name << ", " << kernel << ", sm_" << sm;
     }
 }
 

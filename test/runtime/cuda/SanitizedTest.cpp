@@ -209,6 +209,8 @@ TEST(CudaSanitizedCases, AreEveryFamily) {
 
 /// Which needs no GPU.
 TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
+  Workload within;
+  within.withinRadius = true;
   for (const Case &one : kCases) {
     const Metric metric = metricFor(one.family);
     const auto fit = cuda::familiesFor(metric.artifact, 90, ScanElements(one.element));
@@ -219,9 +221,11 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
       EXPECT_STREQ(one.family, "matrix_mma");
       continue;
     }
-    for (const cuda::ScanEntry &entry : (*family)->entries())
-      EXPECT_EQ(cuda::linkScanKernel(metric.artifact, {one.element, 90, entry}).substr(1, 3), "ELF")
-          << one.family << " " << entry.kernel;
+    for (const auto &entries : {(*family)->entries(), (*family)->entriesFor(within).last(1)})
+      for (const cuda::ScanEntry &entry : entries)
+        EXPECT_EQ(cuda::linkScanKernel(metric.artifact, {one.element, 90, entry}).substr(1, 3),
+                  "ELF")
+            << one.family << " " << entry.kernel;
   }
 }
 
@@ -247,6 +251,24 @@ TEST_P(CudaSanitizedFamily, SearchesWithAFilter) { search(someRows(kRows)); }
 /// Bits of each query, and code.
 TEST_P(CudaSanitizedFamily, SearchesWithAFilterThatSeesTheQuery) {
   search(nullptr, rowsByQuery(kRows, GetParam().queries));
+}
+
+TEST_P(CudaSanitizedFamily, SearchesByRadius) {
+  const Case &of = GetParam();
+  if (backend->arch() < of.least || backend->arch() > of.most)
+    GTEST_SKIP() << "sm_" << backend->arch() << " has no kernels of " << of.family
+                 << ": they are NOT checked";
+  const auto base = reference::randomVectors(of.element, kRows, kDims, 1),
+             queries = reference::randomVectors(of.element, of.queries, kDims, 2);
+  const Index index = build(base, 3);
+  const Metric metric = metricFor(of.family);
+  const BoundCaptures captures = bind(metric, kDims);
+  RadiusSearch search{*backend, index, metric, captures, view(queries), {}};
+  search.params.candidates = Lists{3}, search.params.family = of.family;
+  const EveryNeighbour every(search, of.family == std::string("parts") ? "parts" : "pairs");
+  const auto radii = every.radii();
+  for (const float radius : {radii[5], radii[7], radii[9]}) // Some rows, half of them, all but one.
+    EXPECT_TRUE(areEqual(search.run(radius), every.within(radius))) << radius;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
@@ -311,16 +333,6 @@ TEST_F(CudaSanitized, EveryDistance) {
         testMetric("l2").distance(queries.row(int64_t(i / 500)), base.row(int64_t(i % 500)), 8);
     ASSERT_NEAR(distances[i], expected, 1e-4 + 1e-5 * expected) << i;
   }
-}
-
-TEST_F(CudaSanitized, WithinARadius) {
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 500, 8, 9),
-             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 10);
-  const Metric metric = metricFor("tiles");
-  const Index index = build(base, 3);
-  const BoundCaptures captures = bind(metric, 8);
-  const RadiusSearch search{*backend, index, metric, captures, view(queries), {}};
-  checkRadii(search, EveryNeighbour(search));
 }
 
 /// Rows of whole chunks are read where they are, and so are those of an index, others from copies;

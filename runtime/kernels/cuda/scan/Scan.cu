@@ -27,6 +27,7 @@
 #include "Parts.cuh"
 #elif defined(ANNUDF_CANDIDATES)
 #include "Candidates.cuh"
+#include "Ranking.cuh"
 #else
 #ifndef ANNUDF_TEMPLATE // Tiles are linked as a whole.
 #include "Tiles.cuh"

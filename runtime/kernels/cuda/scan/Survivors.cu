@@ -1,4 +1,4 @@
-//===- Survivors.cu - The k best rows, found by bounds and told by the hooks ----===//
+//===- Survivors.cu - Rows that bounds leave, told by the hooks -----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,13 +14,15 @@
 
 #include "ScanList.cuh"
 #include "Survivors.cuh"
+#include "Within.cuh"
 
 namespace {
 
 /// The hooks, for the query of the block.
 struct Hooks {
   const annudf_survivors_args &args;
-  const bool counts; ///< NaN: a scan that leaves keys has counted it.
+  const bool counts;     ///< NaN: a scan that leaves keys has counted it.
+  const uint32_t number; ///< The query's in the batch.
 
   __device__ __forceinline__ uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place,
                                                int64_t &row) const {
@@ -50,7 +52,7 @@ struct Hooks {
   }
 
   __device__ __forceinline__ int query() const {
-    return args.scan.queries.base + static_cast<int>(blockIdx.x);
+    return args.scan.queries.base + static_cast<int>(number);
   }
 };
 
@@ -97,20 +99,34 @@ struct OfKeys : Hooks {
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };
 
+/// Converts a query of the batch to shared memory. \returns what is behind it there.
+template <class Scratch>
+__device__ __forceinline__ Scratch &bringQuery(const annudf_scan_args &scan, uint32_t number) {
+  const uint8_t *query = reinterpret_cast<const uint8_t *>(scan.queries.data) +
+                         uint64_t(number) * scan.queries.rowBytes;
+  for (uint32_t d = threadIdx.x; d < scan.index.dims; d += blockDim.x)
+    Staged<1>::put(d, 0, query);
+  annudf_wait_for_last();
+  return *reinterpret_cast<Scratch *>(tileWords +
+                                      Staged<1>::chunks(static_cast<int>(scan.index.dims)));
+}
+
 template <class Metric> __device__ __forceinline__ void finish(const annudf_survivors_args &args) {
   using Scratch = SurvivorScratch<typename Metric::Bounds::Bound>;
   static_assert(sizeof(Scratch) == ANNUDF_SURVIVORS_SHARED_BYTES, "what the host asks for");
-  Scratch &scratch = *reinterpret_cast<Scratch *>(
-      tileWords + Staged<1>::chunks(static_cast<int>(args.scan.index.dims)));
-  const uint8_t *query = reinterpret_cast<const uint8_t *>(args.scan.queries.data) +
-                         uint64_t(blockIdx.x) * args.scan.queries.rowBytes;
-  for (uint32_t d = threadIdx.x; d < args.scan.index.dims; d += blockDim.x)
-    Staged<1>::put(d, 0, query);
-  annudf_wait_for_last();
-  const Metric metric{{args, Metric::kCounts}};
+  Scratch &scratch = bringQuery<Scratch>(args.scan, blockIdx.x);
+  const Metric metric{{args, Metric::kCounts, blockIdx.x}};
   SurvivorQuery<Metric> one(args, metric, scratch);
   __syncthreads();
   one.run();
+}
+
+template <class Metric> __device__ __forceinline__ void findWithin(const annudf_within_args &args) {
+  static_assert(sizeof(GranulesScratch) == ANNUDF_WITHIN_SHARED_BYTES, "what the host asks for");
+  const uint32_t query = args.to.first + blockIdx.x;
+  GranulesScratch &scratch = bringQuery<GranulesScratch>(args.survivors.scan, query);
+  const Metric metric{{args.survivors, Metric::kCounts, query}};
+  WithinQuery<Metric>(args, metric, scratch, query).run();
 }
 
 } // namespace
@@ -126,4 +142,16 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SURVIVORS_MANY_THREADS, 3)
 extern "C" __global__ void __launch_bounds__(ANNUDF_SURVIVORS_MANY_THREADS, 3)
     annudf_finish_granules(const __grid_constant__ annudf_survivors_args args) {
   finish<OfKeys>(args);
+}
+
+/// All rows within a radius, after a scan that leaves bounds: block rows for each query.
+extern "C" __global__ void __launch_bounds__(ANNUDF_WITHIN_THREADS, 6)
+    annudf_within_exact(const __grid_constant__ annudf_within_args args) {
+  findWithin<OfForm>(args);
+}
+
+/// The same after a scan that leaves the keys of granules.
+extern "C" __global__ void __launch_bounds__(ANNUDF_WITHIN_THREADS, 6)
+    annudf_within_granules(const __grid_constant__ annudf_within_args args) {
+  findWithin<OfKeys>(args);
 }

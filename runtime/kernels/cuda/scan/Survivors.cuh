@@ -19,12 +19,7 @@
 #define ANNUDF_KERNELS_CUDA_SCAN_SURVIVORS_CUH
 
 #include "../common/Keys.cuh"
-#include "../common/Passes.cuh"
-#include "../common/ProductArgs.h"
-#include "../common/Starts.cuh"
-
-#include <cfloat>
-#include <cmath>
+#include "Granules.cuh"
 
 namespace {
 
@@ -35,31 +30,6 @@ static_assert(ANNUDF_SURVIVORS_MOST_K <= kMostThreads, "a thread a result");
 struct SurvivorRows {
   uint32_t key[kMostThreads + 4];
   int64_t id[kMostThreads];
-};
-
-/// What bounds are: of accumulators, or of ratios.
-struct FormBounds {
-  using Bound = float;
-  using Four = float4;
-  static constexpr Bound kNone = INFINITY, kBeforeAll = -INFINITY;
-  static __device__ __forceinline__ Bound less(Bound a, Bound b) { return fminf(a, b); }
-};
-
-/// The same: keys.
-struct KeyBounds {
-  using Bound = uint32_t;
-  using Four = uint4;
-  static constexpr Bound kNone = ANNUDF_KEY_NONE, kBeforeAll = 0; // No number's key.
-  static __device__ __forceinline__ Bound less(Bound a, Bound b) { return min(a, b); }
-};
-
-/// The probes of a query in shared memory, where they are as many as there is room for.
-struct SurvivorProbes {
-  static constexpr uint32_t kMost = 128;
-  uint32_t start[kMost]; ///< First group in the workspace.
-  uint32_t list[kMost];
-  uint32_t group[kMost]; ///< Its first in the index.
-  uint32_t size[kMost];  ///< Its rows.
 };
 
 template <class Bound> struct SurvivorScratch {
@@ -123,11 +93,9 @@ template <class Metric> class SurvivorQuery {
 public:
   __device__ SurvivorQuery(const annudf_survivors_args &args, const Metric &metric,
                            SurvivorScratch<Bound> &scratch)
-      : args(args), metric(metric), work(args.scan.work), scratch(scratch), t(threadIdx.x),
-        threads(blockDim.x),
-        granules(reinterpret_cast<const uint32_t *>(work.groupCount)[blockIdx.x] * ANNUDF_GRANULES),
-        bounds(reinterpret_cast<const Four *>(work.keys) + uint64_t(blockIdx.x) * work.stride),
-        pairs(uint64_t(blockIdx.x) * work.nProbes) {
+      : args(args), metric(metric), scratch(scratch), t(threadIdx.x), threads(blockDim.x),
+        granules(args.scan, metric, scratch.probes, blockIdx.x), groups(granules.groups),
+        bounds(reinterpret_cast<const Four *>(args.scan.work.keys) + granules.start) {
     for (uint32_t i = t; i < kMostThreads + 4; i += threads)
       scratch.best[0].key[i] = scratch.best[1].key[i] = ANNUDF_KEY_NONE;
     if (t == 0)
@@ -158,7 +126,6 @@ private:
   /// The least of this thread's bounds, of two halves of them: all are on their way at once.
   __device__ __forceinline__ void readLeast(Bound (&least)[2]) const {
     constexpr uint32_t kAtOnce = 8;
-    const uint32_t groups = granules / ANNUDF_GRANULES;
     least[0] = least[1] = Bounds::kNone;
 #pragma unroll 1
     for (uint32_t first = t; first < groups; first += kAtOnce * threads) {
@@ -221,7 +188,7 @@ private:
 
   /// Has this thread's granules wait whose bound is no higher than the threshold.
   __device__ __forceinline__ void wait(Bound threshold) {
-    for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
+    for (uint32_t g = t; g < groups; g += threads) {
       const Four four = __ldcg(bounds + g);
       const Bound bound[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
@@ -235,18 +202,13 @@ private:
     }
   }
 
-  /// Bound `i` of four, where it is not worth four copies of what follows.
-  static __device__ __forceinline__ Bound boundOf(const Four &four, uint32_t i) {
-    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
-  }
-
   /// Has the k granules with the least bounds wait, those as low, and others that take no longer,
   /// or as many that to tell them apart is not worth it (more than half of the room). \returns
   /// false where they are too many: none waits then.
   __device__ __forceinline__ bool waitForFirst() {
     Bound least[2];
     readLeast(least);
-    bringProbes();
+    granules.bringProbes();
     threshold = findThreshold(least);
     most = metric.mostOf(threshold);
     const Bound own = Bounds::less(least[0], least[1]);
@@ -320,7 +282,7 @@ private:
           scratch.waiting[to] = scratch.waiting[place];
     if (above < Bounds::kNone && metric.keyOf(above) <= last)
 #pragma unroll 1
-      for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
+      for (uint32_t g = t; g < groups; g += threads) {
         const Four four = __ldcg(bounds + g);
 #pragma unroll 1
         for (uint32_t i = 0; i < 4; ++i)
@@ -343,7 +305,6 @@ private:
   /// above those that were evaluated at first, whose key is not above the k-th, which falls
   /// meanwhile. \returns whether there are no more groups.
   __device__ __forceinline__ bool waitForPiece() {
-    const uint32_t groups = granules / ANNUDF_GRANULES;
     const uint32_t last = scratch.best[side].key[args.k - 1];
     const Bound done = scratch.threshold; // That of keepFirst, if it ran.
 #pragma unroll 1
@@ -377,8 +338,8 @@ private:
       const uint32_t i = first + t;
       if (i < rows) {
         int64_t id;
-        const uint32_t key =
-            evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
+        const uint32_t key = granules.evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS],
+                                               i % ANNUDF_GRANULE_ROWS, id);
         const SurvivorRows &best = scratch.best[side];
         const uint32_t last = best.key[args.k - 1];
         if (key <= most &&
@@ -393,46 +354,6 @@ private:
     if (t == 0)
       scratch.waits = 0;
     __syncthreads();
-  }
-
-  /// What evaluate() asks of the probes, so that it does not wait for memory, time and again.
-  __device__ __forceinline__ void bringProbes() {
-    const annudf_device_index &index = args.scan.index;
-    SurvivorProbes &probes = scratch.probes;
-    if (work.nProbes > SurvivorProbes::kMost)
-      return;
-    for (uint32_t p = t; p < work.nProbes; p += threads) {
-      const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + p];
-      probes.start[p] = reinterpret_cast<const uint32_t *>(work.probeGroup)[pairs + p];
-      probes.list[p] = list;
-      probes.group[p] = reinterpret_cast<const uint32_t *>(index.listGroup)[list];
-      probes.size[p] = reinterpret_cast<const uint32_t *>(index.listSize)[list];
-    }
-  }
-
-  /// Row `r` of a granule: its key, and its id.
-  __device__ __forceinline__ uint32_t evaluate(uint32_t granule, uint32_t r, int64_t &row) const {
-    const annudf_device_index &index = args.scan.index;
-    const SurvivorProbes &probes = scratch.probes;
-    const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
-    const uint32_t group = granule / ANNUDF_GRANULES;
-    uint32_t list, start, first, size;
-    if (work.nProbes <= SurvivorProbes::kMost) {
-      const uint32_t low = lastStartUpTo(probes.start, work.nProbes, group);
-      list = probes.list[low], start = probes.start[low];
-      first = probes.group[low], size = probes.size[low];
-    } else {
-      const uint32_t low = lastStartUpTo(probeGroup, work.nProbes, group);
-      list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low], start = probeGroup[low];
-      first = reinterpret_cast<const uint32_t *>(index.listGroup)[list];
-      size = reinterpret_cast<const uint32_t *>(index.listSize)[list];
-    }
-    const uint32_t place = granule % ANNUDF_GRANULES * ANNUDF_GRANULE_ROWS + r,
-                   inList = (group - start) * 32 + place;
-    if (inList >= size ||
-        !isFor(work, static_cast<uint64_t>(blockIdx.x) * work.stride + group, place))
-      return ANNUDF_KEY_NONE;
-    return metric.evaluate(list, first + inList / 32, place, row);
   }
 
   /// What is fresh among the best.
@@ -477,12 +398,11 @@ private:
 
   const annudf_survivors_args &args;
   const Metric &metric;
-  const annudf_workspace &work;
   SurvivorScratch<Bound> &scratch;
   const uint32_t t, threads;
-  const uint32_t granules;
+  GranuleRows<Metric> granules;
+  const uint32_t groups; ///< The query's.
   const Four *const bounds;
-  const uint64_t pairs;
   int side = 0;
   uint32_t piece = 0;              ///< First group of the next of waitForPiece().
   Bound threshold = Bounds::kNone; ///< Up to which granules waited at first.

@@ -22,7 +22,7 @@ namespace {
 /// Those of a family's kernels that are not there.
 std::vector<ScanTarget> missingOf(const LinkQuestion &question, const CudaFamily &family) {
   std::vector<ScanTarget> missing;
-  for (const ScanEntry &entry : family.entries())
+  for (const ScanEntry &entry : family.entriesFor(question.work))
     if (!question.isThere(entry))
       missing.push_back({question.elements, question.sm, entry});
   return missing;

@@ -149,8 +149,6 @@ Refusal unfitForGranules(const Workload &work, const Machine &machine) {
     return Reason::LinkerFuses;
   if (work.everyDistance)
     return Reason::EveryDistance;
-  if (work.withinRadius)
-    return Reason::WithinRadius;
   return unfitForExact(work, machine);
 }
 
@@ -170,6 +168,13 @@ public:
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntries[] = {{ScanSource::Staged, "annudf_scan_staged"},
                                              {ScanSource::Survivors, "annudf_finish_granules"}};
+    return {kEntries, granules ? 2u : 1u};
+  }
+  std::span<const ScanEntry> entriesFor(const Workload &work) const override {
+    if (!work.withinRadius)
+      return entries();
+    static constexpr ScanEntry kEntries[] = {{ScanSource::Staged, "annudf_scan_staged"},
+                                             {ScanSource::Survivors, "annudf_within_granules"}};
     return {kEntries, granules ? 2u : 1u};
   }
   double linkMs() const override { return 191; } // That of granules beside it is shorter.
@@ -237,6 +242,13 @@ public:
                                              {ScanSource::Survivors, "annudf_finish_granules"}};
     return {kEntries, granules ? 2u : 1u};
   }
+  std::span<const ScanEntry> entriesFor(const Workload &work) const override {
+    if (!work.withinRadius)
+      return entries();
+    static constexpr ScanEntry kEntries[] = {{ScanSource::Packed, "annudf_scan_packed"},
+                                             {ScanSource::Survivors, "annudf_within_granules"}};
+    return {kEntries, granules ? 2u : 1u};
+  }
   double linkMs() const override { return 139; } // That of granules beside it is as long.
   Tiling tiling(const Workload &) const override {
     return {.queries = ANNUDF_PACKED_QUERIES,
@@ -293,6 +305,12 @@ public:
   const char *name() const override { return byWarps ? "matrix_mma" : "matrix"; }
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntry = {ScanSource::Survivors, "annudf_finish_exact"};
+    return {&kEntry, 1};
+  }
+  std::span<const ScanEntry> entriesFor(const Workload &work) const override {
+    if (!work.withinRadius)
+      return entries();
+    static constexpr ScanEntry kEntry = {ScanSource::Survivors, "annudf_within_exact"};
     return {&kEntry, 1};
   }
   double linkMs() const override { return 140; } // Twice as long with several fields.
@@ -427,8 +445,6 @@ Reason whyNoBounds(const Workload &work, const Manifest &manifest) {
     return Reason::ProductsAreOff;
   if (work.everyDistance)
     return Reason::EveryDistance;
-  if (work.withinRadius)
-    return Reason::WithinRadius;
   if (!work.fusedAhead)
     return Reason::LinkerFuses;
   if (work.ownNodes != 0 && manifest.form->lengths)

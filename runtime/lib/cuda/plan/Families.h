@@ -98,6 +98,7 @@ struct Tiling {
   bool boundsByWarps = false; ///< Then: by the products of Mma.cuh, not of Wgmma.cuh.
   uint64_t panels = 0;        ///< Then: of a query.
   bool granules = false;      ///< Whether the keys that are left are of granules (ProductArgs.h).
+  bool ranks = false;         ///< Whether the scan finds the best rows, and no keys are left.
   /// Whether the last of the family's kernels finds the best rows, by hooks.
   bool endsInHooks() const { return bounds || granules; }
 };
@@ -121,6 +122,9 @@ public:
   /// The bounds of the rows of at most `tiles` tiles, by matrix products; the family's kernel then
   /// finds the best rows.
   virtual void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
+  /// The family's kernel, which ranks each query's list in one block.
+  /// \param rows, chunks  as of annudf_rank_args.
+  virtual void rank(uint32_t rows, uint32_t chunks, uint64_t sharedBytes) = 0;
 };
 
 class CudaFamily : public KernelFamily {
@@ -128,6 +132,8 @@ public:
   /// The kernels that are linked for a search of this family, each by itself: what scans, then what
   /// finds the best rows, where hooks do.
   virtual std::span<const ScanEntry> entries() const = 0;
+  /// The same where some searches have others.
+  virtual std::span<const ScanEntry> entriesFor(const Workload &) const { return entries(); }
   /// Milliseconds of its links, from a template where it has one (docs/results/links.md): with
   /// others' they tell which are shorter, and by how much.
   virtual double linkMs() const = 0;

@@ -90,7 +90,7 @@ inline double readingsOfStages(const Workload &work, double abreast, double sort
 /// Whether hooks can find the rows of the best keys, and give these the same bits once more.
 inline bool isForGranules(const Workload &work) {
   return work.fusedAhead && work.widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} &&
-         work.k <= ANNUDF_SURVIVORS_MOST_K && !work.everyDistance && !work.withinRadius;
+         work.k <= ANNUDF_SURVIVORS_MOST_K && !work.everyDistance;
 }
 
 /// What it costs to evaluate the rows of the k best granules of each query once more, in readings:

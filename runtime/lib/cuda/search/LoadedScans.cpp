@@ -13,9 +13,9 @@
 namespace annudf::runtime::cuda {
 
 FamilyKernels LoadedScans::get(const MetricView &metric, ScanElements elements,
-                               const CudaFamily &family, SearchStats &stats) {
+                               const CudaFamily &family, const Workload &work, SearchStats &stats) {
   FamilyKernels all = {&family, {}};
-  for (const ScanEntry &entry : family.entries())
+  for (const ScanEntry &entry : family.entriesFor(work))
     all.kernels.push_back(get(metric, elements, entry, stats));
   return all;
 }
@@ -50,9 +50,9 @@ std::shared_ptr<const ScanKernel> LoadedScans::get(const MetricView &metric, Sca
 }
 
 std::optional<FamilyKernels> LoadedScans::loaded(const CudaFamily &family, const MetricView &metric,
-                                                 ScanElements elements) {
+                                                 ScanElements elements, const Workload &work) {
   FamilyKernels all = {&family, {}};
-  for (const ScanEntry &entry : family.entries()) {
+  for (const ScanEntry &entry : family.entriesFor(work)) {
     auto kernel = scans_.find(metric, elements, entry.kernel);
     if (!kernel)
       return std::nullopt;
@@ -82,7 +82,7 @@ Resources::Instead LoadedScans::insteadOf(const CudaFamily &needed, const Metric
   if (!other)
     return {};
   try {
-    (void)get(metric, elements, *other, stats);
+    (void)get(metric, elements, *other, work, stats);
   } catch (const Error &) { // Said by the link that is needed.
     return {};
   }

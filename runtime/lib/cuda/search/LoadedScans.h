@@ -24,10 +24,10 @@ public:
   /// Adds what they cost to `stats`. \throws as LinkedScans::use, and where the code is not that of
   /// the metric's manifest.
   FamilyKernels get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
-                    SearchStats &stats);
+                    const Workload &work, SearchStats &stats);
   /// The family's where all of them are loaded; else nothing.
   std::optional<FamilyKernels> loaded(const CudaFamily &family, const MetricView &metric,
-                                      ScanElements elements);
+                                      ScanElements elements, const Workload &work);
   /// What runs a search sooner than the family that it needs: its kernel is there, and the needed
   /// one is linked in the background. Mostly nothing: that is there, or worth waiting for.
   /// \param work  of all queries.

@@ -11,6 +11,7 @@
 #include "DevicePredicate.h"
 
 #include "cuda/link/Embedded.h"
+#include "kernels/cuda/common/RankArgs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,8 +47,7 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")),
-      countWithin(module.function("annudf_count_within")),
-      fillWithin(module.function("annudf_fill_within")), merge(module.function("annudf_merge")),
+      within(module.function("annudf_within_keys")), merge(module.function("annudf_merge")),
       mergeFew(module.function("annudf_merge_few")),
       dealProbes(module.function("annudf_deal_probes")),
       filterBits(module.function("annudf_filter_bits")),
@@ -95,9 +95,12 @@ namespace {
 /// A family's scan of one batch.
 class StreamQueue final : public ScanQueue {
 public:
+  /// \param ids, distances  of the best rows, where the scan finds them.
   StreamQueue(const Pipeline &search, CUfunction kernel, const BatchShape &shape,
-              annudf_scan_args &args, Launcher &to, StageClock *clock)
-      : search(search), kernel(kernel), shape(shape), args(args), to(to), clock(clock) {}
+              annudf_scan_args &args, Launcher &to, StageClock *clock, uint64_t ids,
+              uint64_t distances)
+      : search(search), kernel(kernel), shape(shape), args(args), to(to), clock(clock), ids(ids),
+        distances(distances) {}
 
   uint64_t sortPairs() override {
     const SearchKernels &kernels = search.kernels;
@@ -152,6 +155,18 @@ public:
             static_cast<unsigned>(sharedBytes), matrix);
   }
 
+  /// The first kernel, but where stages are timed.
+  void rank(uint32_t rows, uint32_t chunks, uint64_t sharedBytes) override {
+    annudf_rank_args rank = {};
+    rank.scan = args;
+    rank.outIds = ids, rank.outDistances = distances;
+    rank.firstList = static_cast<uint32_t>(args.queries.base - search.firstOwn);
+    rank.k = search.k, rank.rows = rows, rank.chunks = chunks;
+    rank.places = static_cast<uint32_t>(search.index.mostGroups(1) * 32);
+    to.first(kernel, {shape.queries}, ANNUDF_RANK_THREADS, static_cast<unsigned>(sharedBytes),
+             rank);
+  }
+
 private:
   /// Up to `perProcessor` blocks a multiprocessor, as many as its shared memory has room for: one
   /// that began only when others end would hold its first tile back.
@@ -171,6 +186,7 @@ private:
   annudf_scan_args &args;
   Launcher &to;
   StageClock *const clock;
+  const uint64_t ids, distances;
 };
 
 } // namespace
@@ -179,40 +195,54 @@ void Pipeline::reserve(Workspace &workspace, uint64_t count) const {
   (void)workspace.prepare(shapeOf(count));
 }
 
-void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to,
-                       uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
-                       uint64_t distances, StageClock *clock) const {
-  const CudaFamily &family = familyOf(plan);
-  const Workload work = workOf(count);
-  const BatchShape shape = shapeOf(count);
+annudf_scan_args Pipeline::argsOf(Workspace &workspace, const BatchShape &shape, uint64_t queryData,
+                                  int64_t base) const {
   annudf_scan_args args = {};
   args.index = index.args();
   args.index.nLists += hasSpareLists ? ANNUDF_SPARE_LISTS : 0;
   args.work = workspace.prepare(shape);
-  args.queries = queriesAt(queryData, count, queryElement, args.index.dims, base);
+  args.queries = queriesAt(queryData, shape.queries, queryElement, args.index.dims, base);
   args.slots = slots;
   args.filter = filter;
   args.nan = nan;
   args.order = order;
   args.packedNegated = packedNegated;
   args.rowsAreSlots = rowsAreSlots;
+  return args;
+}
 
+void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to,
+                       uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
+                       uint64_t distances, StageClock *clock) const {
+  const CudaFamily &family = familyOf(plan);
+  const Workload work = workOf(count);
+  const BatchShape shape = shapeOf(count);
+  annudf_scan_args args = argsOf(workspace, shape, queryData, base);
   const auto stage = [&](const char *name) {
     if (clock)
       clock->mark(name);
   };
-  enqueueProbes(args, shape, to, clock);
+  const bool ranks = shape.tiling.ranks;
+  if (!ranks || clock) // Which counts the rows of the lists.
+    enqueueProbes(args, shape, to, clock);
   if (predicate && shape.tiling.queries == 0) { // Else it follows the sort.
     enqueuePredicate(args, shape, to);
     stage("sort");
   }
 
-  StreamQueue queue(*this, linked.scan(), shape, args, to, clock);
+  StreamQueue queue(*this, linked.scan(), shape, args, to, clock, ids, distances);
   family.enqueue(queue, work);
   stage("scan");
-
-  if (shape.tiling.endsInHooks())
-    enqueueExact(args, shape, linked.last(), to, ids, distances, clock ? clock->granules() : 0);
+  if (ranks) {
+    if (clock)
+      clock->end(args.index, args.work.probes, count * nProbes);
+    return;
+  }
+  const uint64_t evaluated = clock ? clock->granules() : 0;
+  if (within)
+    enqueueRows(args, shape, linked.last(), to, *within, count, evaluated, false);
+  else if (shape.tiling.endsInHooks())
+    enqueueExact(args, shape, linked.last(), to, ids, distances, evaluated);
   else
     enqueueFinish(args, shape, to, ids, distances);
   stage("finish");
@@ -326,10 +356,6 @@ void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &sha
   last.work = args.work;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.order = order;
-  if (radius) {
-    enqueueCounts(last, shape, to, ids);
-    return;
-  }
   if (everyDistance) {
     constexpr uint64_t kRowsOfBlock = 4096;
     to.next(kernels.everyDistance,
@@ -345,15 +371,21 @@ void Pipeline::enqueueFinish(const annudf_scan_args &args, const BatchShape &sha
   to.next(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
 }
 
-void Pipeline::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
-                            CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
-                            uint64_t evaluated) const {
+annudf_survivors_args Pipeline::survivorsOf(const annudf_scan_args &args,
+                                            uint64_t evaluated) const {
   annudf_survivors_args last = {};
   last.scan = args;
-  last.outIds = ids, last.outDistances = distances;
   last.evaluated = evaluated;
   last.k = k, last.sign = bound ? bound->sign() : 1;
   last.product = bound ? bound->product() : 0, last.zeros = bound ? bound->zeros() : 0;
+  return last;
+}
+
+void Pipeline::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
+                            CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
+                            uint64_t evaluated) const {
+  annudf_survivors_args last = survivorsOf(args, evaluated);
+  last.outIds = ids, last.outDistances = distances;
   constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries},
           k <= kFew ? ANNUDF_SURVIVORS_THREADS : ANNUDF_SURVIVORS_MANY_THREADS,

@@ -15,6 +15,7 @@
 #include "cuda/plan/Families.h"
 #include "cuda/resident/DeviceIndex.h"
 #include "cuda/resident/HalfRows.h"
+#include "kernels/cuda/common/RadiusArgs.h"
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/Search.h"
@@ -30,8 +31,8 @@ struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, takeProbes, tileOffsets,
-      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, countWithin, fillWithin,
-      merge, mergeFew, dealProbes, filterBits, joinWords;
+      tileSort, tileFill, queryWords, finish, finishMany, everyDistance, within, merge, mergeFew,
+      dealProbes, filterBits, joinWords;
 };
 
 /// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
@@ -100,11 +101,11 @@ struct Pipeline {
   std::optional<uint64_t> given;
   std::shared_ptr<const DevicePredicate> predicate = {}; ///< Null: none.
   bool hasSpareLists = false; ///< Whether `given` names lists that another device scans.
+  int64_t firstOwn = 0;       ///< Number of the query whose list is the first, where each has one.
   uint64_t nan = 0;           ///< As of annudf_scan_args.
   bool rowsAreSlots = false;  ///< The same: captures of rows are in slot order.
-  /// Not the k best are wanted but all rows within it: enqueue() counts them, and then
-  /// enqueueWithin() writes them.
-  std::optional<float> radius = {};
+  /// Not the k best are wanted but all rows within its radius; first is 0.
+  std::optional<annudf_within> within = {};
 
   /// Queries of every batch but the last.
   uint64_t batch() const { return static_cast<uint64_t>(plan.batch); }
@@ -119,23 +120,19 @@ struct Pipeline {
   /// Launches the search of `count` queries, batch() at most.
   /// \param linked  of the plan's family.
   /// \param base  index of the first in the caller's batch.
-  /// \param ids   not written to for everyDistance. For a radius the counts of the queries, zero
-  ///     before.
+  /// \param ids   not written to for everyDistance, and neither are distances for a radius.
   /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
   void enqueue(const FamilyKernels &linked, Workspace &workspace, Launcher &to, uint64_t queryData,
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
                StageClock *clock) const;
 
-  /// Queries [first, first + queries) of a batch, and where what is within the radius goes.
-  struct WithinPlaces {
-    uint64_t first, queries;
-    uint64_t counts; ///< uint32_t *, a query: zero.
-    uint64_t starts; ///< const uint64_t *, a query: its first result among these.
-    uint64_t ids, distances;
-  };
-  /// Writes what enqueue() of `count` queries has counted, in any order within a query.
-  void enqueueWithin(Workspace &workspace, Launcher &to, uint64_t count,
-                     const WithinPlaces &places) const;
+  /// Finds once more what is within the radius of `queries` queries of the batch from to.first on.
+  /// The arguments before are those that enqueue() of the batch had. Counts no NaN.
+  void enqueueWithin(const FamilyKernels &linked, Workspace &workspace, Launcher &launcher,
+                     uint64_t queryData, uint64_t count, int64_t base, const annudf_within &to,
+                     uint64_t queries) const;
+  /// Block rows of a batch of `count` queries that share the rows of a query within a radius.
+  uint64_t blocksWithin(uint64_t count) const;
 
 private:
   Workload workOf(uint64_t count) const { return plan.workOf(static_cast<int64_t>(count)); }
@@ -145,15 +142,20 @@ private:
     shape.lists += hasSpareLists ? ANNUDF_SPARE_LISTS : 0;
     return shape;
   }
+  annudf_scan_args argsOf(Workspace &workspace, const BatchShape &shape, uint64_t queryData,
+                          int64_t base) const;
   /// The lists that each query probes.
   void enqueueProbes(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      StageClock *clock) const;
+  annudf_survivors_args survivorsOf(const annudf_scan_args &args, uint64_t evaluated) const;
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
-  /// The counts of the rows within the radius.
-  void enqueueCounts(const annudf_finish_args &args, const BatchShape &shape, Launcher &to,
-                     uint64_t counts) const;
+  /// The rows within the radius of `queries` queries, of whatever the family's scan left.
+  /// \param isFirst  whether no kernel is before it.
+  void enqueueRows(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,
+                   Launcher &launcher, const annudf_within &to, uint64_t queries,
+                   uint64_t evaluated, bool isFirst) const;
   /// The best rows by `kernel`, of the bounds that products left, or of granules' keys.
   /// \param evaluated  as annudf_survivors_args has it.
   void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,

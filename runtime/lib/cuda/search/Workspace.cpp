@@ -74,13 +74,15 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     if (shape.isFiltered)
       work.terms =
           layout.take(shape.allGroups / kGroups + shape.lists, ANNUDF_MATRIX_TERMS, sizeof(float));
-  } else if (!shape.tiling.granules) {
+  } else if (!shape.tiling.granules && !shape.tiling.ranks) {
     work.minima = layout.take(queries, shape.groups, 4);
   }
   if (shape.depth != 0)
     work.passing = layout.take(queries * shape.depth, shape.groups, 4);
   work.granules = shape.tiling.granules;
-  const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // A group's.
+  const uint64_t words = shape.tiling.ranks           ? 0 // A group's.
+                         : shape.tiling.endsInHooks() ? ANNUDF_GRANULES
+                                                      : 32;
   const uint64_t ranked = shape.isRanked ? shape.lists : 0;
   uint64_t keys = 0;
   if (__builtin_mul_overflow(shape.groups, words, &keys))

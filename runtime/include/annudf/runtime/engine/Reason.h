@@ -39,7 +39,6 @@ enum class Reason : uint8_t {
   MissingValues,
   ProductsAreOff,
   EveryDistance,
-  WithinRadius,
   LinkerFuses,
   RatioByQuery,
   ManyNodes, ///< The most nodes.
