@@ -512,7 +512,7 @@ class Backend:
     def removing(self, index: Index, ids_address: int, count: int, progress: Callable[[str, float], None] | None = None) -> Work:
         """As Index.removing, on the device."""
 
-    def refine(self, artifact: Artifact, captures: Captures, dataset: tuple[int, int, int, str, int | None] | Index, queries: tuple[int, int, int, str, int | None], candidates: tuple[int, int, int | None], k: int, ids: int, distances: int, time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True) -> SearchStats:
+    def refine(self, artifact: Artifact, captures: Captures, dataset: tuple[int, int, int, str, int | None] | Index, queries: tuple[int, int, int, str, int | None], candidates: tuple[int, int, int | None], k: int, ids: int, distances: int, filter: Filter | None = None, time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True) -> SearchStats:
         """
         The k best of each query's candidates. A matrix is an address, rows, dims, element type and stream, which is None for host memory; candidates are an address of int64 row numbers, or of ids where `dataset` is an index, columns and stream. Results go where the queries are.
         """

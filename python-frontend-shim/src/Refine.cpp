@@ -31,8 +31,8 @@ annudf_ivf_flat_search_stats refine(const Backend &self, const Artifact &artifac
                                     const Captures &captures,
                                     const std::variant<Matrix, const Index *> &dataset,
                                     const Matrix &queries, const Candidates &candidates, int64_t k,
-                                    uintptr_t ids, uintptr_t distances, bool timeStages,
-                                    bool countPairs, bool tellWhy) {
+                                    uintptr_t ids, uintptr_t distances, const Filter *filter,
+                                    bool timeStages, bool countPairs, bool tellWhy) {
   const annudf_vectors asked = vectorsOf(self, queries);
   const auto &[address, columns, stream] = candidates;
   const annudf_candidates given = {sizeof given, reinterpret_cast<const int64_t *>(address),
@@ -41,6 +41,7 @@ annudf_ivf_flat_search_stats refine(const Backend &self, const Artifact &artifac
   Progress progress(noFunction); // Only for Ctrl-C.
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
+  options.filter = filter ? filter->handle.get() : nullptr;
   options.time_stages = timeStages, options.skip_pairs = !countPairs, options.skip_why = !tellWhy;
   options.progress = &Progress::report, options.progress_user = &progress;
   annudf_ivf_flat_search_stats stats = emptyStats();
@@ -68,8 +69,8 @@ annudf_ivf_flat_search_stats refine(const Backend &self, const Artifact &artifac
 void addRefine(nb::class_<Backend> &backend) {
   using namespace nb::literals;
   backend.def("refine", &refine, "artifact"_a, "captures"_a, "dataset"_a, "queries"_a,
-              "candidates"_a, "k"_a, "ids"_a, "distances"_a, "time_stages"_a = false,
-              "count_pairs"_a = true, "tell_why"_a = true,
+              "candidates"_a, "k"_a, "ids"_a, "distances"_a, "filter"_a.none() = nb::none(),
+              "time_stages"_a = false, "count_pairs"_a = true, "tell_why"_a = true,
               "The k best of each query's candidates. A matrix is an address, rows, dims, element "
               "type and stream, which is None for host memory; candidates are an address of int64 "
               "row numbers, or of ids where `dataset` is an index, columns and stream. Results go "

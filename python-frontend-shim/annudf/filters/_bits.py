@@ -85,7 +85,7 @@ class Filter(ABC):
         return NotImplemented if (left := _operand(other)) is None else _joined("|", left, self)
 
     def __invert__(self) -> Filter:
-        return _Joined((*_steps(self), "~"), self._own_bits)
+        return _Joined((*steps_of(self), "~"), self._own_bits)
 
     def __bool__(self) -> bool:
         raise ArgumentError("a filter is neither true nor false; join filters with &, | and ~ instead of and, or, not")
@@ -219,7 +219,8 @@ class _Joined(Filter):
         return self._fold(repr, lambda text: f"~{text}", lambda sign, a, b: f"({a} {sign} {b})")
 
 
-def _steps(of: Filter) -> tuple[Filter | str, ...]:
+def steps_of(of: Filter) -> tuple[Filter | str, ...]:
+    """The filters that it is joined from, and the signs that join them."""
     return of._steps if isinstance(of, _Joined) else (of,)
 
 
@@ -240,7 +241,7 @@ def _joined(sign: str, a: Filter, b: Filter) -> Filter:
         if a._words is not None and b._words is not None:
             words = a._words & b._words if sign == "&" else a._words | b._words
         return Prefilter(core, words, a._padded and b._padded)
-    return _Joined((*_steps(a), *_steps(b), sign), second if first is None else first)
+    return _Joined((*steps_of(a), *steps_of(b), sign), second if first is None else first)
 
 
 def _operand(other: Any) -> Filter | None:

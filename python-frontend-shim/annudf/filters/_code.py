@@ -35,7 +35,7 @@ from annudf._support.log import logger
 from annudf._support.options import DeviceBackend, MetricOptions
 from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError
-from annudf.filters._bits import Entries, Filter
+from annudf.filters._bits import Entries, Filter, steps_of
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -178,6 +178,11 @@ class CodeFilter(Filter):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return name_in_module(self, self.__wrapped__) or (CodeFilter, (self._metric,))
+
+
+def holds_code(given: Filter | None) -> bool:
+    """Whether the filter is code, or joined from some."""
+    return given is not None and any(isinstance(step, CodeFilter) for step in steps_of(given))
 
 
 @overload

@@ -70,7 +70,7 @@ def radius_search(
     Notes
     -----
     Queries on a device are copied to the host, and searched on that device. The results are NumPy arrays, whatever the
-    queries are. On a GPU the families "matrix" and those of granules do not run it.
+    queries are.
 
     Examples
     --------

@@ -24,6 +24,9 @@ from annudf._support.log import logger
 from annudf._support.options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
+from annudf.filters._bits import Filter, check_filter
+from annudf.filters._code import holds_code
+from annudf.filters._generations import with_bits
 from annudf.ivf_flat._ids import LARGEST_INT64, first_above_int64
 from annudf.ivf_flat._index import Index, in_terms_of, rows_of
 from annudf.ivf_flat._rows import check_entries
@@ -40,6 +43,7 @@ class _Rows:
     dims: int
     row_extent: int
     n_lists: int = 1
+    generation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,11 @@ class _Dataset:
                 packed=self.dtype == "bits",
             )
 
-    def check_entries(self, metric: Metric) -> None:
+    def check_entries(self, metric: Metric, filter: Filter | None) -> None:
         if isinstance(self.given, Index):
-            check_entries(self.given, metric)
+            check_entries(self.given, metric, filter)
         else:
-            _check_entries(metric, self.given.shape[0])
+            _check_entries(metric, filter, self.given.shape[0])
 
     def for_core(self, place: Resources) -> Any:
         if isinstance(self.given, Index):
@@ -109,6 +113,7 @@ def refine(
     resources: Resources | None = None,
     *,
     metric_arg: float = DEFAULT_ARGUMENT,
+    filter: Any = None,
     on_nan: _nan.OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
@@ -141,6 +146,8 @@ def refine(
         Stream, or device for host arrays. Streams of `dataset` and `candidates` on a device are waited for.
     metric_arg : float, default 2.0
         The exponent of "minkowski". With another metric any other value is refused.
+    filter
+        As for :func:`annudf.ivf_flat.search`, for the rows of an array by number.
     on_nan : {"warn", "raise", "skip"}, default "warn"
         As for :class:`annudf.ivf_flat.SearchParams`.
     return_stats : bool, default False
@@ -175,7 +182,8 @@ def refine(
     on_nan = _nan.check_on_nan(on_nan)
     chosen = chosen_metric(*(named := check_metric(metric, metric_arg)))
     index = _index_of(dataset)
-    if index is None and chosen.prepares_rows():
+    passing = check_filter(filter, place)
+    if index is None and (chosen.prepares_rows() or holds_code(passing)):
         index = store_rows(dataset, chosen.missing_values, None, resources, in_place=True)
     if index is not None:
         place = place.over(index._team)
@@ -194,7 +202,7 @@ def refine(
     if outs:
         refuse_shared(asked, distances_view, indices_view, "indices")
     return_stats = check_bool(return_stats, "return_stats")
-    rows.check_entries(chosen)
+    rows.check_entries(chosen, passing)
     artifact, captures = chosen.prepare(device, rows.seen, asked)
     name = named[0] if isinstance(named[0], str) else chosen.name
     there = indices_view if on_host else None
@@ -205,25 +213,37 @@ def refine(
     waits = on_nan == "raise"
     engine = backends.backend(device)
     with rows.terms():
-        cost = run(
-            lambda on: engine.refine(
-                artifact,
-                captures,
-                rows.for_core(place),
-                _matrix(asked, on),
-                (given.address, given.shape[1], _ready(given, "candidates", place)),
-                count,
-                indices_view.address,
-                distances_view.address,
-                counts if on_host else waits,
-                on_host or on_nan != "skip",
-                counts,
-            ),
-            (asked, distances_view, indices_view, *(one for one in (rows.array, given) if one and one.device != CPU)),
+        cost = with_bits(
+            passing,
+            rows.seen,
             device,
-            stream,
-            place,
-            "queries",
+            asked.shape[0],
+            lambda bits: run(
+                lambda on: engine.refine(
+                    artifact,
+                    captures,
+                    rows.for_core(place),
+                    _matrix(asked, on),
+                    (given.address, given.shape[1], _ready(given, "candidates", place)),
+                    count,
+                    indices_view.address,
+                    distances_view.address,
+                    bits,
+                    counts if on_host else waits,
+                    on_host or on_nan != "skip",
+                    counts,
+                ),
+                (
+                    asked,
+                    distances_view,
+                    indices_view,
+                    *(one for one in (rows.array, given) if one and one.device != CPU),
+                ),
+                device,
+                stream,
+                place,
+                "queries",
+            ),
         )
     tell_cost(cost, chosen, device)
     told_of = transfer.to_host(asked, "queries", place) if waits and cost.nan_distances else asked
@@ -307,10 +327,16 @@ def _count(k: float | None, indices: Any, distances: Any, candidates: int) -> in
     return count
 
 
-def _check_entries(metric: Metric, rows: int) -> None:
+def _check_entries(metric: Metric, filter: Filter | None, rows: int) -> None:
     """A longer array is one of other rows, as for :func:`annudf.brute_force.knn`."""
     for name, text, length in entries_by_row(metric):
         if length > rows:
             raise CaptureError(
                 f"{text} has {length} entries, argument 'dataset' has {rows} rows; give one entry a row, {name}[subset]"
+            )
+    for one in () if filter is None else filter._entries():
+        if not one.least <= rows <= one.most:
+            raise ArgumentError(
+                f"{one.text} has {one.most} entries, argument 'dataset' has {rows} rows; give one entry a row, "
+                f"{one.name}{one.subset}"
             )

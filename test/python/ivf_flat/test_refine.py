@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import annudf
-from annudf import ArgumentError, CaptureError, DtypeError, PackedBits, errors, ivf_flat
+from annudf import ArgumentError, CaptureError, DtypeError, PackedBits, errors, filters, ivf_flat
 from annudf.neighbors import brute_force, refine
 from reference import DTYPES, distances_of, vectors
 
@@ -41,6 +41,11 @@ def with_rows(x, y, acc, ctx):
 @ivf_flat.metric(finalize=lambda acc, ctx: acc + 1000 * ctx.list)
 def by_list(x, y, acc, ctx):
     return acc + abs(x - y)
+
+
+@annudf.filter
+def not_every_third(ctx):
+    return ctx.row % 3 != 0
 
 
 def candidates_of(queries, columns, seed=0, rows=ROWS):
@@ -239,6 +244,38 @@ def test_memory_map(tmp_path):
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     candidates = candidates_of(5, 30)
     np.testing.assert_array_equal(refine(mapped, queries, candidates, 7)[1], refine(dataset, queries, candidates, 7)[1])
+
+
+def test_a_filter_leaves_candidates_out():
+    x, queries = vectors(ROWS, DIMS, "float32", 1), vectors(6, DIMS, "float32", 2)
+    candidates = candidates_of(6, 40)
+    generator = np.random.default_rng(3)
+    mask, bits = generator.random(ROWS) < 0.5, generator.random((6, ROWS)) < 0.5
+    bitmap, code = filters.from_bitmap(bits), not_every_third
+    of_bitmap = np.where(np.take_along_axis(bits, np.maximum(candidates, 0), 1), candidates, -1)
+    of_code = np.where(candidates % 3 != 0, candidates, -1)
+    index = brute_force.build(x)
+    for given, kept in (
+        (mask, np.where(mask[candidates], candidates, -1)),
+        (filters.no_filter(), candidates),
+        (bitmap, of_bitmap),
+        (~bitmap & mask, np.where(mask[candidates] & (of_bitmap < 0), candidates, -1)),
+        (np.zeros(ROWS, bool), np.full_like(candidates, -1)),
+        (code, of_code),
+        (mask & ~code, np.where(mask[candidates] & (of_code < 0), candidates, -1)),
+    ):
+        expected = refine(x, queries, kept, 9, metric="l1")
+        for dataset in (x, index):
+            for part, same in zip(
+                refine(dataset, queries, candidates, 9, metric="l1", filter=given), expected, strict=True
+            ):
+                np.testing.assert_array_equal(part, same)
+    assert fault(ArgumentError, x, queries, candidates, 9, filter=mask[:-1])[0] == (
+        "the filter has 299 entries, argument 'dataset' has 300 rows; give one entry a row, mask[subset]"
+    )
+    assert fault(ArgumentError, x, queries[:5], candidates[:5], 9, filter=bitmap)[0].startswith(
+        "the bitmap is for 6 queries, this search has 5"
+    )
 
 
 def test_its_arguments_are_those_of_cuvs():
