@@ -23,14 +23,14 @@
   (ANNUDF_RANK_THREADS / 32 * (ROWS) * ((CHUNKS) + 1) * 16 + (PLACES) * 12)
 
 struct annudf_rank_args {
-  annudf_scan_args scan; ///< Of work nothing is read; the layout is not in groups.
+  annudf_scan_args scan; ///< Nothing of work is read; the layout is not in groups.
   uint64_t outIds;       ///< int64_t *, Q * k.
   uint64_t outDistances; ///< float *, Q * k.
   uint32_t firstList;    ///< That of the first query; the others' follow.
   uint32_t k;
   uint32_t places; ///< Rows of a list at most: whole groups, ANNUDF_RANK_MOST at most.
   uint32_t rows;   ///< That a warp brings at once, 8 to 32.
-  uint32_t chunks; ///< Of each.
+  uint32_t chunks; ///< Each row's.
 };
 
 #endif // ANNUDF_KERNELS_CUDA_COMMON_RANKARGS_H

@@ -18,7 +18,7 @@ namespace {
 struct WithinScratch {
   int64_t id[ANNUDF_WITHIN_ROWS];
   uint32_t key[ANNUDF_WITHIN_ROWS];
-  unsigned long long start; ///< Of the segment that is written.
+  unsigned long long start; ///< The place of the segment that is written.
   uint32_t found;
   uint32_t written; ///< Segments before.
 };

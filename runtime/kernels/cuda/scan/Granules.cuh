@@ -105,7 +105,7 @@ public:
   const annudf_scan_args &scan;
   const Metric &metric;
   SurvivorProbes &probes;
-  const uint32_t groups; ///< Of 32 rows.
+  const uint32_t groups; ///< The query's, of 32 rows each.
   const uint64_t start;  ///< The query's first in the workspace.
   const uint64_t pairs;  ///< The query's first.
 };
