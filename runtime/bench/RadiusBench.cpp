@@ -144,7 +144,7 @@ private:
     else
       (void)backend_->searchRadius(index_, metric_, captures_, first(batch), radius,
                                    ANNUDF_DEFAULT_MAX_RESULTS, params, &stats);
-    std::printf(",\"%s\":{\"evaluated_per_query\":%g", name, double(stats.evaluatedPerQuery));
+    std::printf(",\"%s\":{\"evaluated_per_query\":%g", name, stats.evaluatedPerQuery);
     for (const StageTime &stage : stats.stages)
       std::printf(",\"%s\":%.4f", stage.name.c_str(), stage.ms);
     std::printf("}");
