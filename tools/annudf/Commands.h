@@ -95,8 +95,16 @@ runtime::Matrix loadFor(const runtime::Index &index, const std::string &path, in
 void addRowsOption(CLI::App *command, int64_t &rows, const std::string &what);
 /// After --as-f32, which goes not with it.
 void addBitsFlag(CLI::App *command, bool &bits);
-/// --device, which is for `what`, and --gpu, which is refused where it would say nothing.
-void addDeviceOptions(CLI::App *command, std::string &device, int &gpu, const std::string &what);
+/// GPUs that share each search.
+struct Gpus {
+  std::vector<int> numbers; ///< Empty: there is one.
+  std::string mode = "sharded";
+};
+
+/// --device, which is for `what`, and --gpu, which is refused where it would say nothing; with
+/// `gpus` also --gpus and --gpu-mode.
+void addDeviceOptions(CLI::App *command, std::string &device, int &gpu, const std::string &what,
+                      Gpus *gpus = nullptr);
 /// Rows of u8 as packed bits; errors name the file.
 runtime::Matrix asBits(runtime::Matrix matrix, const std::string &path);
 

@@ -169,13 +169,25 @@ void tool::addBitsFlag(CLI::App *command, bool &bits) {
 }
 
 void tool::addDeviceOptions(CLI::App *command, std::string &device, int &gpu,
-                            const std::string &what) {
+                            const std::string &what, Gpus *gpus) {
   command->add_option("--device", device, what)->check(CLI::IsMember({"cpu", "cuda"}));
-  const CLI::Option *number =
-      command->add_option("--gpu", gpu, "Number of the GPU, for --device cuda");
-  command->parse_complete_callback([number, &device] {
-    if (number->count() != 0 && device != "cuda")
-      throw CLI::ValidationError("--gpu", "is for --device cuda, not for --device " + device);
+  std::vector<const CLI::Option *> ofCuda = {
+      command->add_option("--gpu", gpu, "Number of the GPU, for --device cuda")};
+  if (gpus) {
+    CLI::Option *const several =
+        command->add_option("--gpus", gpus->numbers, "Numbers of GPUs that share each search, 0,1")
+            ->delimiter(',')
+            ->excludes("--gpu");
+    ofCuda.push_back(several);
+    ofCuda.push_back(command->add_option("--gpu-mode", gpus->mode, "What each of --gpus has")
+                         ->check(CLI::IsMember({"sharded", "replicated"}))
+                         ->needs(several));
+  }
+  command->parse_complete_callback([ofCuda, &device] {
+    for (const CLI::Option *option : ofCuda)
+      if (option->count() != 0 && device != "cuda")
+        throw CLI::ValidationError(option->get_name(),
+                                   "is for --device cuda, not for --device " + device);
   });
 }
 

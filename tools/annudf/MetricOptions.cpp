@@ -9,6 +9,7 @@
 #include "MetricOptions.h"
 
 #include "annudf/ABI/annudf_abi.h"
+#include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Explain.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Parallel.h"
@@ -29,7 +30,7 @@ void MetricOptions::addTo(CLI::App *command) {
       ->add_option("--capture", captures,
                    "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture")
       ->allow_extra_args(false);
-  addDeviceOptions(command, device, gpu, "Where to search");
+  addDeviceOptions(command, device, gpu, "Where to search", &gpus);
   command->add_option("--threads", threads, "CPU threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_flag("--allow-non-finite", allowNonFinite, "Accept infinities and NaN in captures");
@@ -41,9 +42,19 @@ std::vector<std::string> MetricOptions::inputs() const {
   return files;
 }
 
+/// Where the options say.
+static std::unique_ptr<runtime::Backend> backendOf(const MetricOptions &options) {
+  if (options.device != "cuda")
+    return runtime::makeCpuBackend(options.threads);
+  if (options.gpus.numbers.empty())
+    return runtime::makeCudaBackend(options.gpu);
+  return runtime::makeCudaTeamBackend(options.gpus.numbers, options.gpus.mode == "sharded"
+                                                                ? runtime::TeamMode::Sharded
+                                                                : runtime::TeamMode::Replicated);
+}
+
 Engine::Engine(const MetricOptions &options)
-    : backend(options.device == "cuda" ? runtime::makeCudaBackend(options.gpu)
-                                       : runtime::makeCpuBackend(options.threads)),
+    : backend(backendOf(options)),
       metric(loadMetric(options.metric, options.device == "cuda", &compileMs)) {}
 
 runtime::BoundCaptures Engine::bind(const MetricOptions &options, const runtime::Index &index,

@@ -24,6 +24,7 @@ struct MetricOptions {
   std::string metric, device = "cpu";
   std::vector<std::string> captures;
   int threads = 0, gpu = 0;
+  Gpus gpus;
   bool allowNonFinite = false;
 
   void addTo(CLI::App *command);

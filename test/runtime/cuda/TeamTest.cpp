@@ -33,11 +33,18 @@ std::vector<int> devices() {
   return all;
 }
 
+/// Of all GPUs, and of one that is named three times.
 struct Teams {
+  static constexpr int kThrice[] = {0, 0, 0};
   std::unique_ptr<CudaBackend> replicated = makeCudaTeamBackend(devices(), TeamMode::Replicated),
-                               sharded = makeCudaTeamBackend(devices(), TeamMode::Sharded);
+                               sharded = makeCudaTeamBackend(devices(), TeamMode::Sharded),
+                               thrice = makeCudaTeamBackend(kThrice, TeamMode::Sharded),
+                               thriceWhole = makeCudaTeamBackend(kThrice, TeamMode::Replicated);
   std::vector<NamedTeam> named() const {
-    return {{replicated->describe(), replicated.get()}, {sharded->describe(), sharded.get()}};
+    std::vector<NamedTeam> all;
+    for (const auto *team : {&replicated, &sharded, &thrice, &thriceWhole})
+      all.push_back({(*team)->describe(), team->get()});
+    return all;
   }
 };
 
@@ -147,6 +154,7 @@ TEST(CudaTeam, BuildsExtendsRemovesRefines) {
   EXPECT_GT(expected.back().ids.size(), 9u);
   EXPECT_EQ(made(*teams.replicated), expected);
   EXPECT_EQ(made(*teams.sharded), expected);
+  EXPECT_EQ(made(*teams.thrice), expected);
 }
 
 TEST(CudaTeam, Refuses) {
