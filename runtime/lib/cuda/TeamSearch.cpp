@@ -103,7 +103,7 @@ void DeviceTeam::rankTogether(const Call &call, const Shards *shards, Lanes &lan
 void DeviceTeam::searchTogether(const Call &call, const Shards *shards, SearchStats *stats) {
   const Context &home = *contexts_.front();
   const bool together = isTogether(call.index, call.queries, call.params), warm = isWarm(call);
-  if (!shards && !together) // Of a batch that is searched in parts the last may be small.
+  if (!shards && !together) // The last part of a batch may be small.
     return first().searchDevice(call.index, call.metric, call.captures, call.queries, call.k,
                                 call.params, call.ids, call.distances, call.stream, stats);
   const uint32_t probes = probesOf(call.index, call.params.candidates);

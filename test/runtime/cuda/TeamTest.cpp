@@ -33,7 +33,7 @@ std::vector<int> devices() {
   return all;
 }
 
-/// Of all GPUs, and of one that is named three times.
+/// Teams of all GPUs, and of one that is named three times.
 struct Teams {
   static constexpr int kThrice[] = {0, 0, 0};
   std::unique_ptr<CudaBackend> replicated = makeCudaTeamBackend(devices(), TeamMode::Replicated),
