@@ -255,6 +255,7 @@ private:
     PassManager manager(&context);
     manager.addPass(createReadsToLoopsPass());
     manager.addPass(createCarryPrefixesPass());
+    manager.addPass(createCarryEarlierPass());
     manager.addPass(createHoistPreparePass());
     if (failed(manager.run(*module)))
       return messages.fault();

@@ -89,7 +89,7 @@ def check_examples(options):
             module = whole_module(text)
             flags = [word for flag in named for word in shlex.split(flag)]
             if re.search(r"annudf\.(metric|filter|function|pairwise)", module) and not flags:
-                passes = ("reads-to-loops", "carry-prefixes", "hoist-prepare", "raise-pairwise", "verify-abi")
+                passes = ("reads-to-loops", "carry-prefixes", "carry-earlier", "hoist-prepare", "raise-pairwise", "verify-abi")
                 flags = [f"--annudf-{one}" for one in passes]
             for extra in ([], ["--mlir-print-op-generic"]):
                 done = subprocess.run([options.opt, *flags, *extra], input=module, capture_output=True, text=True)

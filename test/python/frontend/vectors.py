@@ -297,6 +297,35 @@ def standardised(x, y):
     return result
 
 
+def bends(x, y):
+    """The coordinates beside one, in a loop that leaves out those that have none."""
+    result = 0.0
+    n = x.shape[0]
+    for i in range(1, n - 1):
+        result += (x[i - 1] - 2 * x[i] + x[i + 1] - y[i]) ** 2
+    return np.sqrt(result)
+
+
+def ahead(x, y):
+    result = 0.0
+    for i in range(len(y) - 2):
+        result += abs(y[i + 2] - x[i])
+    return result
+
+
+def lagged(x, y):
+    """A condition shows that there are coordinates before."""
+    result = 0.0
+    for i in range(len(x)):
+        if i > 0:
+            result += abs(x[i] - y[i - 1])
+        else:
+            result += x[i]
+        if i >= 4 and x[i] > 0:
+            result += y[i - 3]
+    return result
+
+
 class _Intrinsic:
     """As Numba's ``intrinsic`` makes one."""
 
@@ -328,7 +357,7 @@ def bit_hamming(x, y):
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
     hellinger, jensen, correlation, symmetric_kl, standardised, from_first,
-    wasserstein, of_softmax, in_place, later,
+    wasserstein, of_softmax, in_place, later, bends, ahead, lagged,
 )  # fmt: skip
 
 

@@ -247,6 +247,46 @@ def ReadsToLoopsPass : Pass<"annudf-reads-to-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def CarryEarlierPass : Pass<"annudf-carry-earlier", "::mlir::ModuleOp"> {
+  let summary = "carries coordinates that a loop has read in earlier turns";
+  let description = [{
+    In a loop over the coordinates of an `annudf.distance` that counts from 0 by 1, a read at the
+    counter less a constant, up to 4, becomes a value that the loop carries. A condition around the
+    read must say that the counter is large enough: `arith.cmpi sge` and the like with a constant. A
+    read at the counter plus and less the same number becomes one at the counter. Other reads stay.
+
+    Example:
+
+    ```mlir
+    annudf.pairwise @steps order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %step = arith.constant 1 : index
+        %dims = annudf.index dims
+        %zero = arith.constant 0.0 : f32
+        %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %later = arith.cmpi sge, %i, %step : index
+          %next = scf.if %later -> (f32) {
+            %before = arith.subi %i, %step : index
+            %u = annudf.at %x[%before] : !annudf.vector<f32>
+            %v = annudf.at %y[%i] : !annudf.vector<f32>
+            %d = arith.subf %u, %v : f32
+            %more = math.fma %d, %d, %acc : f32
+            scf.yield %more : f32
+          } else {
+            scf.yield %acc : f32
+          }
+          scf.yield %next : f32
+        }
+        annudf.yield %sum : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numCarried", "num-carried", "Number of reads replaced">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def CarryPrefixesPass : Pass<"annudf-carry-prefixes", "::mlir::ModuleOp"> {
   let summary = "carries what loops over the coordinates so far compute";
   let description = [{

@@ -134,7 +134,7 @@ class _Filled:
         size = value.args[0]
         if value.func.attr.endswith("_like"):
             if value.keywords or not isinstance(size, ast.Name):
-                raise _AnotherWayError  # Of integers, perhaps.
+                raise _AnotherWayError  # It may hold integers.
         elif isinstance(size, ast.Tuple) and len(size.elts) == 1:
             size = size.elts[0]
         is_shape = isinstance(size, ast.Name | ast.Attribute) and not value.func.attr.endswith("_like")

@@ -239,29 +239,38 @@ class _Loops(ast.NodeTransformer):
                 if "lineno" in new._attributes and not hasattr(new, "lineno"):
                     ast.copy_location(new, node.iter)
             node.target, node.iter, node.body = counter, count, [*begin, *node.body]
-        elif self._begins_later(node):
-            assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        elif (part := self._part(node)) is not None:
             self.is_changed = True
-            first, end = node.iter.args
-            test = ast.Compare(ast.Name(node.target.id, ast.Load()), [ast.GtE()], [first])
-            for new in (condition := ast.If(test, node.body, []), test, test.left):
-                ast.copy_location(new, node.iter)
-            node.iter.args, node.body = [end], [condition]
+            self._over_all(node, *part)
         self.generic_visit(node)
         return node
 
-    def _begins_later(self, node: ast.For) -> bool:
-        """``for i in range(1, x.shape[0])``: a loop over all coordinates that leaves out the first."""
+    def _part(self, node: ast.For) -> tuple[int, int, ast.expr] | None:
+        """The first and how many last coordinates a loop leaves out, and how many there are; None: another loop."""
         assert isinstance(node.iter, ast.Call)
-        arguments = node.iter.args
-        return (
-            len(arguments) == 2
-            and isinstance(arguments[0], ast.Constant)
-            and type(arguments[0].value) is int
-            and arguments[0].value >= 0
-            and is_length(arguments[1], self._lengths)
-            and isinstance(node.target, ast.Name)
-        )
+        *begin, end = node.iter.args or [node.iter]
+        first = _whole(begin[0]) if begin else 0
+        last: int | None = 0
+        if isinstance(end, ast.BinOp) and isinstance(end.op, ast.Sub):
+            last, end = _whole(end.right), end.left
+        if len(begin) > 1 or first is None or last is None or not first + last:
+            return None
+        return (first, last, end) if is_length(end, self._lengths) and isinstance(node.target, ast.Name) else None
+
+    def _over_all(self, node: ast.For, first: int, last: int, end: ast.expr) -> None:
+        """Makes it a loop over all coordinates, which comes to x[i + last] where the other one was at x[i]."""
+        assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        body, counter = node.body, node.target
+        if last:
+            counter = ast.Name(unused(f"{node.target.id}_all", self._tree), ast.Store())
+            count = ast.BinOp(ast.Name(counter.id, ast.Load()), ast.Sub(), ast.Constant(last))
+            body = [ast.Assign([node.target], count), *body]
+        test = ast.Compare(ast.Name(counter.id, ast.Load()), [ast.GtE()], [ast.Constant(first + last)])
+        condition = ast.If(test, body, [])
+        for new in (counter, *ast.walk(condition)):
+            if "lineno" in new._attributes and not hasattr(new, "lineno"):
+                ast.copy_location(new, node.iter)
+        node.target, node.iter.args, node.body = counter, [end], [condition]
 
     def _over(self, target: ast.expr, of: ast.expr) -> tuple[ast.Name, list[ast.stmt], ast.expr]:
         """The counter, what a pass begins with, and the vector that is as long as the loop."""
@@ -335,6 +344,12 @@ class _Loops(ast.NodeTransformer):
 
     def _refuse(self, node: ast.AST, message: str) -> NoReturn:
         self._source.refuse(node, message)
+
+
+def _whole(node: ast.expr) -> int | None:
+    """The number that it is, from 0."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def is_call(node: ast.AST, name: str, arguments: int | None = None) -> TypeGuard[ast.Call]:
