@@ -172,9 +172,9 @@ class Properties:
         The claim about all fields together.
     row_only_indexes : bool or None
         Whether ``ctx.row`` only indexes captures with one entry per row; None if that is not recorded.
-    raised : bool
+    raised : bool or None
         Whether the metric was written for whole vectors, and the compiler made one pass over coordinates of it. What is
-        proved is about that pass. Compiled code does not record it and has False.
+        proved is about that pass. None if that is not recorded, as of compiled code.
     """
 
     name: str
@@ -186,7 +186,7 @@ class Properties:
     sign: Claim
     monotone: Claim
     row_only_indexes: bool | None
-    raised: bool
+    raised: bool | None
 
     @of_whole("raised")
     def __repr__(self) -> str:
@@ -301,6 +301,6 @@ def recorded_in(name: str, proved: Mapping[str, Any], whose: str, verified: bool
         form=None if form is None else _form(form),
         fields=(),
         row_only_indexes=proved.get("row_only_indexes"),
-        raised=False,
+        raised=None,
         **{key: unknown(key) for key in _OF_ALL},
     )

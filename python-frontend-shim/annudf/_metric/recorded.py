@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annudf._metric import cache
@@ -83,6 +84,11 @@ class TextDefinition(ManifestDefinition):
 
     def _key(self) -> str:
         return cache.make_key("text", self.text, self.origin, self._metric_name)
+
+    @functools.cached_property
+    def properties(self) -> Properties:
+        """What is proved of its formula."""
+        return replace(super().properties, raised=f"annudf.pairwise @{self._manifest.name} " in self.text)
 
     @property
     def may_prepare(self) -> bool:

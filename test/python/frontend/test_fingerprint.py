@@ -274,6 +274,7 @@ OPTIONS_OTHERWISE: dict[str, list[Any]] = {
     "missing_values": [True],
     "is_filter": [True],
     "is_pairwise": [True],
+    "dims": [2, 3],
 }
 
 

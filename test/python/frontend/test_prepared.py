@@ -162,6 +162,10 @@ def test_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(CaptureError, match=re.escape(told)):
         ivf_flat.prepare(ivf_flat.SearchParams(metric=METRIC), index, QUERIES, 1)
+    far = ivf_flat.extend(ivf_flat.build(ivf_flat.IndexParams(n_lists=4), ROWS), MORE[:1], [2**24])
+    told = "has a value for each id up to the largest, 16777216, and 16777215 is the most for 61 rows; give them smaller ids"
+    with pytest.raises(CaptureError, match=told):
+        ivf_flat.search(ivf_flat.SearchParams(metric=METRIC), far, QUERIES, 1)
     ivf_flat.extend(index, MORE, np.r_[3, 100:119], allow_repeated_ids=True)
     with pytest.raises(
         CaptureError, match="several rows of the index have the same id; give each row an id of its own"
@@ -196,7 +200,7 @@ annudf.pairwise @most order(min) coarse(l2) elements(f32) {
 def test_text(tmp_path: Path) -> None:
     (tmp_path / "most.mlir").write_text(TEXT)
     metric = ivf_flat.load_metric(tmp_path / "most.mlir", p=0.25)
-    assert list(metric.captures) == ["p"]
+    assert list(metric.captures) == ["p"] and metric.properties.raised
     expected = 0.25 + QUERIES.sum(1)[:, None] * np.maximum(ROWS.max(1), 0.25)
     check(brute_force.knn(ROWS, QUERIES, 5, metric=metric), expected)
     sent = pickle.loads(pickle.dumps(metric))

@@ -298,7 +298,7 @@ def test_metric_is_an_ordinary_one() -> None:
     assert metric.explain(FLOATS[0], base[0]).distance == metric(FLOATS[0], base[0])
     sent: annudf.Metric = pickle.loads(pickle.dumps(metric))
     assert metric(FLOATS[0], base[0]) == metric.distance(FLOATS[0], base[0])
-    assert sent(FLOATS[0], base[0]) == metric(FLOATS[0], base[0]) and not sent.properties.raised
+    assert sent(FLOATS[0], base[0]) == metric(FLOATS[0], base[0]) and sent.properties.raised is None
 
 
 def test_the_metric_of_one_coordinate_gives_the_same_bits() -> None:

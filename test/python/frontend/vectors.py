@@ -297,6 +297,19 @@ def standardised(x, y):
     return result
 
 
+def turns(x, y):
+    """A variable keeps what another one was, which changes in the same turn."""
+    d = np.empty(x.size)
+    total = result = 0.0
+    for i in range(x.size):
+        before = total
+        total += x[i]
+        result += before * y[i]
+        apart = x[i] - y[i]
+        d[i] = apart * apart
+    return result / 100 + np.sum(d) + total
+
+
 def bends(x, y):
     """The coordinates beside one, in a loop that leaves out those that have none."""
     result = 0.0
@@ -357,7 +370,7 @@ def bit_hamming(x, y):
 DISTANCES = (
     euclidean, manhattan, chebyshev, minkowski, canberra, bray_curtis, cosine, hamming, jaccard, same_sign, yule,
     hellinger, jensen, correlation, symmetric_kl, standardised, from_first,
-    wasserstein, of_softmax, in_place, later, bends, ahead, lagged,
+    wasserstein, of_softmax, in_place, later, turns, bends, ahead, lagged,
 )  # fmt: skip
 
 
@@ -563,6 +576,17 @@ def of_another_turn(x, y):
     return np.sum(d)
 
 
+def of_what_changes(x, y):
+    d = x - y
+    total = result = 0.0
+    for i in range(len(x)):
+        before = total
+        total += x[i]
+        d[i] += 1  # HERE 9
+        result += before
+    return np.sum(d) + result
+
+
 def fills_late(x, y):
     d = x - y
     for i in range(1, len(x)):
@@ -610,7 +634,7 @@ MESSAGES = {
     "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
     "count_or_number": "the paths return int64 and Python's float; return one type, such as float(n) for an integer n",
     **dict.fromkeys(
-        ("of_the_turn_before", "in_a_branch", "of_integers", "of_another_turn", "fills_late"),
+        ("of_the_turn_before", "in_a_branch", "of_integers", "of_another_turn", "of_what_changes", "fills_late"),
         "d[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
     ),
     "swapped": "'swap' is of type _Intrinsic; a metric can read numbers, and arrays given as captures",

@@ -223,6 +223,8 @@ class _Distributed:
         self._of, self._node, self._counter, self._may_be_number = of, node, counter, may_be_number
         self._in_loop = Counter(_names(node.body, ast.Store))
         self._temporary: dict[str, ast.expr] = {}
+        """Values of variables of one turn, which loops after the one that computes them compute again."""
+        self._of_group: dict[str, ast.expr] = {}
         self._group: list[ast.stmt] = []
         self._groups: list[list[ast.stmt]] = []
         self.statements: list[ast.stmt] = []
@@ -261,7 +263,7 @@ class _Distributed:
         if isinstance(kept, ast.Assign) and len(kept.targets) == 1 and isinstance(kept.targets[0], ast.Name):
             name = kept.targets[0].id
             if self._in_loop[name] == 1 and name not in _names([kept.value], ast.Load):
-                self._temporary[name] = kept.value
+                self._of_group[name] = kept.value
 
     def _fill(self, node: ast.stmt) -> None:
         if not isinstance(node, ast.AugAssign | ast.Assign):
@@ -291,7 +293,8 @@ class _Distributed:
             loop.body = self._group
             self.statements.append(loop)
             self._groups.append(self._group)
-            self._group = []
+            self._temporary |= self._of_group
+            self._group, self._of_group = [], {}
 
     def _check_groups(self) -> None:
         """No loop needs a variable of another one, whose turns are over then."""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _KEPT = 2
 """Indexes whose rows' values a metric keeps."""
 
-_MOST_IDS = 1 << 31
+_MOST_IDS, _MOST_IDS_OF_A_ROW = 1 << 24, 64
+"""Ids may be so large, or so many times the number of rows: there is a value for each up to the largest."""
 
 Floats = npt.NDArray[np.float32]
 Pair = tuple[int, int, str, int, str]
@@ -143,10 +144,10 @@ def _zeros(element: str, dims: int) -> View:
 def _of_each_row(part: Metric, device: Device, index: Index) -> Floats:
     """The distances of all rows, by a search for as many neighbours, which knows rows by any ids."""
     rows, extent = index.size, index.row_extent
-    if extent > _MOST_IDS:
+    if extent > (most := max(_MOST_IDS, _MOST_IDS_OF_A_ROW * rows)):
         raise CaptureError(
-            f"metric '{part.name}' has a value for each id up to the largest, {extent - 1}, and {_MOST_IDS - 1} is the "
-            "most; give the rows smaller ids"
+            f"metric '{part.name}' has a value for each id up to the largest, {extent - 1}, and {most - 1} is the most "
+            f"for {rows} rows; give them smaller ids"
         )
     result = np.full(extent, np.nan, np.float32)  # A search leaves out what is NaN.
     if rows == 0:
