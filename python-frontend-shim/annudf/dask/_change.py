@@ -37,7 +37,7 @@ def extend(
     ----------
     index : Index
     new_vectors : dask array of shape (n_rows, dim)
-        Of the index's dtype, in chunks of whole rows.
+        Rows of the index's dtype, in chunks of whole rows.
     new_indices : dask array of shape (n_rows,), optional
         Integers from 0, different from each other and from the ids of the index, in the chunks of `new_vectors`.
         Default: ids from the largest of the index plus 1.

@@ -53,7 +53,7 @@ def built(client, base, **columns):
 
 
 def assert_same(sharded, one, keep=None):
-    """Of searches and radius searches by every metric."""
+    """Compares searches and radius searches by every metric."""
     assert len(sharded) == len(one)
     for metric in METRICS.values():
         search = ivf_flat.SearchParams(n_probes=4, metric=metric)
