@@ -239,31 +239,33 @@ void DeviceTeam::searchReplicas(const Call &call, SearchStats *stats) {
     int64_t *const ids = call.ids + part.first * call.k;
     float *const distances = call.distances + part.first * call.k;
     SearchStats *const cost = stats ? &costs[size_t(i)] : nullptr;
-    DeviceBackend &device = *devices_[size_t(number)];
-    if (number == 0)
-      return device.searchDevice(call.index, call.metric, call.captures, queries, call.k, params,
-                                 ids, distances, call.stream, cost);
     Lane &lane = *lanes.of[size_t(number)];
     const ContextScope scope(*lane.context);
+    // Never the caller's: the default stream of a thread is another one here.
     const CUstream on = lane.stream.get();
     const size_t results = size_t(part.count) * size_t(call.k);
     lanes.begun.holdBack(on);
-    copyBetween(*lane.context, lane.queries.at(), home, addressOf(queries.data),
-                size_t(part.count) * size_t(bytesOfRow(queries.element, queries.dims)), on);
-    queries.data = pointer<const void>(lane.queries.at());
-    device.searchDevice(call.index, call.metric, call.captures, queries, call.k, params,
-                        pointer<int64_t>(lane.ids.at()), pointer<float>(lane.distances.at()), on,
-                        cost);
-    copyBetween(home, addressOf(ids), *lane.context, lane.ids.at(), results * sizeof(int64_t), on);
-    copyBetween(home, addressOf(distances), *lane.context, lane.distances.at(),
-                results * sizeof(float), on);
+    if (number != 0) {
+      copyBetween(*lane.context, lane.queries.at(), home, addressOf(queries.data),
+                  size_t(part.count) * size_t(bytesOfRow(queries.element, queries.dims)), on);
+      queries.data = pointer<const void>(lane.queries.at());
+    }
+    devices_[size_t(number)]->searchDevice(
+        call.index, call.metric, call.captures, queries, call.k, params,
+        number == 0 ? ids : pointer<int64_t>(lane.ids.at()),
+        number == 0 ? distances : pointer<float>(lane.distances.at()), on, cost);
+    if (number != 0) {
+      copyBetween(home, addressOf(ids), *lane.context, lane.ids.at(), results * sizeof(int64_t),
+                  on);
+      copyBetween(home, addressOf(distances), *lane.context, lane.distances.at(),
+                  results * sizeof(float), on);
+    }
     lane.done.record(on);
   };
   team_.onEach(int(shares.size()), call.params.progress, searchShare,
                [&](int i) { return shares[size_t(i)].member; });
   for (const SearchTeam::Share &share : shares)
-    if (share.member != 0)
-      lanes.of[size_t(share.member)]->done.holdBack(call.stream);
+    lanes.of[size_t(share.member)]->done.holdBack(call.stream);
   lanes.ended.record(call.stream);
   lease->finish();
   for (size_t i = 0; stats && i < shares.size(); ++i)

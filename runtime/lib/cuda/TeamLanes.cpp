@@ -39,6 +39,12 @@ Lanes::Lanes(const std::vector<std::shared_ptr<const Context>> &contexts)
     of.push_back(std::make_unique<Lane>(context));
 }
 
+Lanes::~Lanes() {
+  for (const auto &lane : of)
+    (void)Driver::get().cuStreamSynchronize(lane->stream.get());
+  (void)Driver::get().cuEventSynchronize(ended.get()); // The caller's stream merges.
+}
+
 void Lanes::reserve(const Sizes &sizes) {
   bool fits = mergedIds.has(sizes.mergedIds) && mergedDistances.has(sizes.mergedDistances);
   for (const auto &lane : of)
@@ -70,12 +76,8 @@ std::unique_ptr<LanesPool::Lease> LanesPool::acquire() {
 }
 
 LanesPool::Lease::~Lease() {
-  if (!isDone_) { // What is enqueued may still write to memory that goes.
-    for (const auto &lane : lanes_->of)
-      (void)Driver::get().cuStreamSynchronize(lane->stream.get());
-    return;
-  }
-  pool_.free_.give(std::move(lanes_));
+  if (isDone_)
+    pool_.free_.give(std::move(lanes_));
 }
 
 void connectPeers(const std::vector<std::shared_ptr<const Context>> &contexts) {

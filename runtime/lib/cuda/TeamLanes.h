@@ -68,6 +68,9 @@ struct Lanes {
   struct Sizes {
     size_t queries = 0, lists = 0, ids = 0, distances = 0, mergedIds = 0, mergedDistances = 0;
   };
+  ~Lanes(); ///< Waits for the last search.
+  Lanes(const Lanes &) = delete;
+  Lanes &operator=(const Lanes &) = delete;
   /// Waits for the search before where a room has to grow.
   void reserve(const Sizes &sizes);
 
@@ -116,7 +119,7 @@ public:
   explicit LanesPool(std::vector<std::shared_ptr<const Context>> contexts)
       : contexts_(std::move(contexts)) {}
 
-  /// Given back by the destructor, unless the search broke off: then its streams are waited for.
+  /// Given back by the destructor, unless the search broke off: then they end.
   class Lease {
   public:
     Lease(LanesPool &pool, std::unique_ptr<Lanes> lanes) : pool_(pool), lanes_(std::move(lanes)) {}

@@ -60,26 +60,30 @@ std::vector<TestMetric> metrics() {
   return some;
 }
 
-/// Arrays on the first device.
-FoundBits searchThere(Backend &backend, const TeamCell &cell) {
+/// Arrays on the first device, all work on `stream`.
+FoundBits searchOn(Backend &backend, const TeamCell &cell, void *stream) {
   auto &gpu = dynamic_cast<CudaBackend &>(backend);
   const size_t results = size_t(cell.queries.rows) * size_t(cell.k),
                bytes = cell.queries.encoded.size();
-  const auto queries = gpu.allocate(bytes, nullptr), ids = gpu.allocate(results * 8, nullptr),
-             distances = gpu.allocate(results * 4, nullptr);
+  const auto queries = gpu.allocate(bytes, stream), ids = gpu.allocate(results * 8, stream),
+             distances = gpu.allocate(results * 4, stream);
   gpu.copy(queries->address(), reinterpret_cast<uint64_t>(cell.queries.encoded.data()), bytes,
-           nullptr);
+           stream);
   MatrixView there = view(cell.queries);
   there.data = reinterpret_cast<const void *>(queries->address());
   gpu.searchDevice(cell.index, cell.metric, bind(cell.metric, cell.queries.dims), there, cell.k,
                    cell.params, reinterpret_cast<int64_t *>(ids->address()),
-                   reinterpret_cast<float *>(distances->address()), nullptr);
+                   reinterpret_cast<float *>(distances->address()), stream);
   FoundBits found{std::vector<int64_t>(results), std::vector<float>(results)};
-  gpu.copy(reinterpret_cast<uint64_t>(found.ids.data()), ids->address(), results * 8, nullptr);
+  gpu.copy(reinterpret_cast<uint64_t>(found.ids.data()), ids->address(), results * 8, stream);
   gpu.copy(reinterpret_cast<uint64_t>(found.distances.data()), distances->address(), results * 4,
-           nullptr);
-  gpu.synchronize(nullptr);
+           stream);
+  gpu.synchronize(stream);
   return found;
+}
+
+FoundBits searchThere(Backend &backend, const TeamCell &cell) {
+  return searchOn(backend, cell, nullptr);
 }
 
 TEST(CudaTeam, SearchesOfHostArraysEqualThoseOfOneGpu) {
@@ -118,6 +122,9 @@ TEST(CudaTeam, LargeBatches) {
         for (const NamedTeam &team : teams.named()) {
           EXPECT_TRUE(searchThere(*team.backend, cell) == expected)
               << name << ", k " << k << ", probes " << probes << ", " << team.name;
+          // The default stream of this thread, which threads of the team do not have.
+          EXPECT_TRUE(searchOn(*team.backend, cell, reinterpret_cast<void *>(2)) == expected)
+              << name << ", k " << k << ", probes " << probes << ", stream, " << team.name;
           EXPECT_TRUE(searchCell(*team.backend, cell) == expected)
               << name << ", k " << k << ", probes " << probes << ", host, " << team.name;
         }
