@@ -40,7 +40,8 @@ class Resources:
         queries there and results back, and waits for them. Default: the CPU. Device arrays
         are always searched on their own device.
     devices : "all" or list of int, optional
-        Several CUDA devices that share each search. An index that is built with them is searched there by default. Device arrays are on the first.
+        Several CUDA devices that share each search. An index that is built with them is searched
+        there by default. Device arrays are on the first.
     mode : {"sharded", "replicated"}, optional
         What each of `devices` has: a part of every list, the default, or all vectors.
 
