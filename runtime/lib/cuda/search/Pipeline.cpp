@@ -238,7 +238,7 @@ void Pipeline::enqueue(const FamilyKernels &linked, Workspace &workspace, Launch
       clock->end(args.index, args.work.probes, count * nProbes);
     return;
   }
-  const uint64_t evaluated = clock ? clock->granules() : 0;
+  const uint64_t evaluated = clock && shape.tiling.endsInHooks() ? clock->granules() : 0;
   if (within)
     enqueueRows(args, shape, linked.last(), to, *within, count, evaluated, false);
   else if (shape.tiling.endsInHooks())
