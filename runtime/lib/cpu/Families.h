@@ -139,7 +139,7 @@ private:
   static constexpr double kNearestFirst = 100;
   static constexpr double kConverted = 32, kQuery = 1800, kBest = 95;
   static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
-  static constexpr double kFilteredQuery = 1850, kFilteredBest = 12;
+  static constexpr double kFilteredQuery = 150, kFilteredBest = 4;
 };
 
 inline const Groups &groups() {

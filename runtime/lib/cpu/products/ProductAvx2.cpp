@@ -22,7 +22,8 @@ constexpr int32_t kLanes = 8;
 
 template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
-                  const QueryBound &of, float limit, int32_t *which, float *bounds) {
+                  const uint32_t *passing, const QueryBound &of, float limit, int32_t *which,
+                  float *bounds) {
   const QueryBound query = of; // Which nothing that is written may be.
   const __m256 most = _mm256_set1_ps(limit);
   int32_t count = 0;
@@ -31,6 +32,8 @@ int32_t survivors(const float *scores, const float *base, const float *norm, int
                                           _mm256_loadu_ps(norm + i), query);
     // NaN says nothing, so it survives.
     auto mask = uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(bound, most, _CMP_NGT_UQ)));
+    if (passing)
+      mask &= passing[i / 32] >> (i % 32);
     if (mask == 0)
       continue;
     float values[kLanes];

@@ -21,7 +21,8 @@ namespace {
 
 template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
-                  const QueryBound &of, float limit, int32_t *which, float *bounds) {
+                  const uint32_t *passing, const QueryBound &of, float limit, int32_t *which,
+                  float *bounds) {
   const QueryBound query = of; // Which nothing that is written may be.
   const __m512 most = _mm512_set1_ps(limit);
   __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -29,7 +30,9 @@ int32_t survivors(const float *scores, const float *base, const float *norm, int
   for (int32_t i = 0; i < rows; i += kTileRows) {
     const __m512 bound = boundOf<ofRatio>(_mm512_loadu_ps(scores + i), _mm512_loadu_ps(base + i),
                                           _mm512_loadu_ps(norm + i), query);
-    const __mmask16 mask = _mm512_cmp_ps_mask(bound, most, _CMP_NGT_UQ);
+    __mmask16 mask = _mm512_cmp_ps_mask(bound, most, _CMP_NGT_UQ);
+    if (passing)
+      mask &= static_cast<__mmask16>(passing[i / 32] >> (i % 32));
     if (mask != 0) {
       _mm512_mask_compressstoreu_epi32(which + count, mask, numbers);
       _mm512_mask_compressstoreu_ps(bounds + count, mask, bound);

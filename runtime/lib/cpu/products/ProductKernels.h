@@ -57,13 +57,16 @@ struct QueryBound {
 
 /// The loops over bounds of rows with one query.
 struct BoundLoops {
-  /// Which of `rows`, a multiple of 16, have a bound that is not above the limit, and the bound.
+  /// Which of `rows`, a multiple of 32, have a bound that is not above the limit, and the bound.
+  /// \param passing  a bit a row that is looked at; null: all are.
   /// \return how many.
   int32_t (*survivors)(const float *scores, const float *base, const float *norm, int32_t rows,
-                       const QueryBound &query, float limit, int32_t *which, float *bounds);
-  /// Some of the bounds: none of the least 16 is larger than all of them.
+                       const uint32_t *passing, const QueryBound &query, float limit,
+                       int32_t *which, float *bounds);
+  /// Some of the bounds of rows that are looked at: none of the least 16 is larger than all of
+  /// them.
   void (*sample)(const float *scores, const float *base, const float *norm, int32_t rows,
-                 const QueryBound &query, float (&least)[kTileRows]);
+                 const uint32_t *passing, const QueryBound &query, float (&least)[kTileRows]);
 };
 
 /// Least of what convert() gives, as the proof of it asks (docs/spec/numerics.md).

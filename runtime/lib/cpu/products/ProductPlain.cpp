@@ -30,11 +30,12 @@ void multiply(const void *of, int32_t count, const uint32_t *pairs, int32_t rowT
 
 template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
-                  const QueryBound &query, float limit, int32_t *which, float *bounds) {
+                  const uint32_t *passing, const QueryBound &query, float limit, int32_t *which,
+                  float *bounds) {
   int32_t count = 0;
   for (int32_t i = 0; i < rows; ++i) {
     const float bound = boundOf<ofRatio>(scores[i], base[i], norm[i], query);
-    if (bound > limit) // NaN says nothing, so it survives.
+    if (bound > limit || (passing && (passing[i / 32] >> (i % 32) & 1) == 0)) // NaN survives.
       continue;
     which[count] = i;
     bounds[count++] = bound;

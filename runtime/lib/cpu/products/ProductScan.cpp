@@ -306,11 +306,23 @@ void ProductScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan
   }
 }
 
+/// A bit for each row of a block that the scan's i-th query may find; null: all.
+static const uint32_t *passingOf(const annudf_cpu_scan &scan, int32_t i,
+                                 ProductScan::Workspace &work) {
+  if (!scan.queryPass)
+    return scan.pass;
+  work.passing.resize(size_t(groupsOf(scan.size)));
+  for (size_t group = 0; group < work.passing.size(); ++group)
+    work.passing[group] = scan.queryPass[group * size_t(scan.queries) + size_t(i)] &
+                          (scan.pass ? scan.pass[group] : ~uint32_t(0));
+  return work.passing.data();
+}
+
 /// Up to which bound some of the best rows of a block are found, where a query has no limit yet.
 float ProductScan::boundOfBest(int32_t query, const float *scores, const float *base,
-                               const float *norm, int32_t rows) const {
+                               const float *norm, int32_t rows, const uint32_t *passing) const {
   float least[kTileRows];
-  loops_->sample(scores, base, norm, rows, bounds_[size_t(query)], least);
+  loops_->sample(scores, base, norm, rows, passing, bounds_[size_t(query)], least);
   std::sort(least, least + kTileRows);
   return least[std::min(selected_, kTileRows) - 1];
 }
@@ -322,6 +334,7 @@ void ProductScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, in
                        int32_t query, const float *scores, Tighten *tighten,
                        Workspace &work) const {
   const auto rows = int32_t(work.base.size());
+  const uint32_t *const passing = passingOf(scan, i, work);
   Exactly exactly(kernel, scan, i, work);
   int32_t chosen[kGroupRows], n = 0;
   const auto compute = [&] {
@@ -335,8 +348,8 @@ void ProductScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, in
   };
   const auto upTo = [&](float limit, auto isDone) {
     const int32_t count =
-        loops_->survivors(scores, work.base.data(), work.norm.data(), rows, bounds_[size_t(query)],
-                          limit, work.which.data(), work.bounds.data());
+        loops_->survivors(scores, work.base.data(), work.norm.data(), rows, passing,
+                          bounds_[size_t(query)], limit, work.which.data(), work.bounds.data());
     for (int32_t c = 0; c < count; ++c) {
       const float bound = work.bounds[size_t(c)];
       if (isDone(bound) || bound > limitOf(query, scan.limit[i]) ||
@@ -350,7 +363,7 @@ void ProductScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, in
   };
   if (const float limit = limitOf(query, scan.limit[i]); limit < kInfinity)
     return upTo(limit, [](float) { return false; });
-  const float first = boundOfBest(query, scores, work.base.data(), work.norm.data(), rows);
+  const float first = boundOfBest(query, scores, work.base.data(), work.norm.data(), rows, passing);
   upTo(first, [](float) { return false; });
   upTo(limitOf(query, scan.limit[i]), [=](float bound) { return !(bound > first); });
 }
@@ -397,10 +410,12 @@ void ProductScan::collectBlock(const annudf_cpu_scan &block, Place place, const 
     for (int32_t i = 0; i < count; ++i) {
       const int32_t query = queries[first + i];
       const float *const scores = &work.scores[size_t(i) * size_t(rows)];
+      const uint32_t *const passing = passingOf(block, first + i, work);
       // Those of bounds that are not above the limit, and that none was asked for before.
       const auto upTo = [&](float limit, auto isDone) {
-        const int32_t n = loops_->survivors(scores, base, norm, rows, bounds_[size_t(query)], limit,
-                                            work.which.data(), work.bounds.data());
+        const int32_t n =
+            loops_->survivors(scores, base, norm, rows, passing, bounds_[size_t(query)], limit,
+                              work.which.data(), work.bounds.data());
         work.rows.clear();
         for (int32_t c = 0; c < n; ++c) {
           const int32_t row = work.which[size_t(c)];
@@ -418,7 +433,7 @@ void ProductScan::collectBlock(const annudf_cpu_scan &block, Place place, const 
         upTo(found.limit(query), [](float) { return false; });
         continue;
       }
-      const float few = boundOfBest(query, scores, base, norm, rows);
+      const float few = boundOfBest(query, scores, base, norm, rows, passing);
       upTo(few, [](float) { return false; });
       found.tighten(query);
       upTo(found.limit(query), [=](float lower) { return !(lower > few); });

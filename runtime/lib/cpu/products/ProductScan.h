@@ -71,7 +71,7 @@ public:
 
   /// Memory of one thread.
   struct Workspace {
-    std::vector<uint32_t> pairs, words;
+    std::vector<uint32_t> pairs, words, passing;
     std::vector<std::byte> queries; ///< As ProductKernels::multiply reads them.
     std::vector<float> base, norm, scores, bounds;
     std::vector<int32_t> which;
@@ -122,7 +122,7 @@ private:
                                                const Survivors::Row &row) const;
   float upperBound(int32_t query, float lower, float base, float norm) const;
   float boundOfBest(int32_t query, const float *scores, const float *base, const float *norm,
-                    int32_t rows) const;
+                    int32_t rows, const uint32_t *passing) const;
   void takeQueries(const int32_t *queries, int32_t count, Workspace &work) const;
 
   const ProductKernels *kernels_;
