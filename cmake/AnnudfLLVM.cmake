@@ -34,7 +34,7 @@ endif()
 function(annudf_compiler_options name)
   # Where MLIR's headers are, an installed annudf asks its user's MLIR (annudfConfig.cmake).
   target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
-  # A sixth of the time of optimising them, and a metric is compiled as fast: most of that is LLVM's work.
+  # They compile sooner, and a metric does not compile later: most of that is LLVM's work.
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   # The packaged LLVM is a release build, and pass statistics have another layout without

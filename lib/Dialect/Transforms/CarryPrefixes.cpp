@@ -84,11 +84,7 @@ static LogicalResult moveWhatItNeeds(scf::ForOp prefix, scf::ForOp around) {
   };
   for (Value initial : prefix.getInitArgs())
     add(initial);
-  forEachUsed(prefix.getBody()->getParentOp(), [&](Value value) {
-    if (!llvm::is_contained(
-            ValueRange{prefix.getLowerBound(), prefix.getUpperBound(), prefix.getStep()}, value))
-      add(value);
-  });
+  prefix.getBody()->walk([&](Operation *op) { llvm::for_each(op->getOperands(), add); });
   if (!invariant)
     return failure();
   for (Operation &op : llvm::make_early_inc_range(*around.getBody()))

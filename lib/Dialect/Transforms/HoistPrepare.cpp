@@ -73,6 +73,7 @@ private:
   /// Reads of captures that were hoisted here, and their indices.
   llvm::DenseMap<Operation *, Side> reads;
   llvm::DenseSet<Operation *> indices;
+  llvm::DenseSet<Value> seen; ///< By hoistFrom().
   unsigned numHoisted = 0;
 };
 } // namespace
@@ -264,7 +265,7 @@ void Hoisting::hoist(Value value, Side side, const Sources &sources) {
 /// Hoists `value` where a loop needs it, or what it is computed of if it needs both vectors.
 void Hoisting::hoistFrom(Value value) {
   Operation *definer = value.getDefiningOp();
-  if (!definer || definer->getBlock() != &block)
+  if (!definer || definer->getBlock() != &block || !seen.insert(value).second)
     return;
   const Sources sources = sourcesOf(value);
   if (!sources.hasLoop)

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +79,7 @@ def extend(
         )
     rows = [int(one) for one in new_vectors.chunks[0]]
     client = index._client
-    with index._changing:
+    with _alone(index, deadline):
         held = index._shards
         arrays = client.persist([new_vectors, *others.values()])
         pieces = dict(zip(["rows", *others], map(chunks_of, arrays), strict=True))
@@ -139,7 +140,7 @@ def remove(index: Index, ids: Any, *, timeout: float = 3600) -> int:
         ids = np.empty(0, np.int64)  # To NumPy an empty list has a dtype: float64.
     gone = np.unique(transfer.as_numpy(given_ids(ids, "ids", Resources(), None, "of one dimension, one id a vector")))
     client = index._client
-    with index._changing:
+    with _alone(index, deadline):
         held = index._shards
 
         async def make() -> list[Part]:
@@ -160,6 +161,17 @@ def remove(index: Index, ids: Any, *, timeout: float = 3600) -> int:
         if len(gone):
             index._shards = held.changed(run(client, make, deadline))
         return before - index._shards.rows
+
+
+@contextlib.contextmanager
+def _alone(index: Index, deadline: Deadline) -> Iterator[None]:
+    """While no other call changes the index."""
+    if not index._changing.acquire(timeout=deadline.left):
+        raise deadline.passed("another call changes the index")
+    try:
+        yield
+    finally:
+        index._changing.release()
 
 
 async def _everywhere(held: Shards, deadline: Deadline) -> dict[int, str]:

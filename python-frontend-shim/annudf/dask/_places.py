@@ -39,12 +39,15 @@ class Part:
 def loaded(
     client: distributed.Client, folder: str, record: dict[str, Any], metric: str, worker: str | None = None
 ) -> Any:
-    """The task that reads a shard, on a worker if that is there."""
+    """The task that reads a shard, on a worker if that is there.
+
+    It needs another task: once all workers are lost, Dask gives one that needs none to the lost worker only.
+    """
     return client.submit(
         files.read_shard,
         annudf.__version__,
         folder,
-        record,
+        client.submit(dict, record, key=key("record")),
         metric,
         key=key("load"),
         workers=None if worker is None else [worker],

@@ -40,9 +40,16 @@ Lanes::Lanes(const std::vector<std::shared_ptr<const Context>> &contexts)
 }
 
 Lanes::~Lanes() {
-  for (const auto &lane : of)
-    (void)Driver::get().cuStreamSynchronize(lane->stream.get());
-  (void)Driver::get().cuEventSynchronize(ended.get()); // The caller's stream merges.
+  const Driver &driver = Driver::get();
+  CUcontext popped;
+  for (const auto &lane : of) { // No thread need have one of their contexts.
+    if (driver.cuCtxPushCurrent(lane->context->handle()) != CUDA_SUCCESS)
+      continue;
+    (void)driver.cuStreamSynchronize(lane->stream.get());
+    if (lane == of.front())
+      (void)driver.cuEventSynchronize(ended.get()); // The caller's stream merges.
+    (void)driver.cuCtxPopCurrent(&popped);
+  }
 }
 
 void Lanes::reserve(const Sizes &sizes) {

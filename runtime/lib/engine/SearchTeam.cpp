@@ -27,17 +27,6 @@ constexpr int64_t kLeastQueries = 32;
 /// Results of all members that are merged at once, so that they take some 100 MB at most.
 constexpr int64_t kMergedResults = int64_t(1) << 23;
 
-/// A member numbers its queries from 0 on where it finds one that is not finite.
-template <class Work> void withNumbers(const MatrixView &queries, bool missing, const Work &work) {
-  try {
-    work();
-  } catch (const Error &error) {
-    if (error.kind() == ErrorKind::Input)
-      checkFinite(queries, "queries", 0, missing ? NaNs::Missing : NaNs::Refused);
-    throw;
-  }
-}
-
 /// Gives each query's `found` results the room of k, the rest of which is no result.
 void spread(int64_t *ids, float *distances, int64_t queries, int found, int k) {
   if (found == k)
@@ -51,6 +40,16 @@ void spread(int64_t *ids, float *distances, int64_t queries, int found, int k) {
 }
 
 } // namespace
+
+void withNumbers(const MatrixView &queries, bool missing, const std::function<void()> &work) {
+  try {
+    work();
+  } catch (const Error &error) {
+    if (error.kind() == ErrorKind::Input)
+      checkFinite(queries, "queries", 0, missing ? NaNs::Missing : NaNs::Refused);
+    throw;
+  }
+}
 
 void addBeside(SearchStats &all, const SearchStats &one, double share) {
   const SearchStats before = all;

@@ -22,7 +22,8 @@ constexpr int64_t kScatteredResults = int64_t(1) << 22;
 /// Writes the distances of a shard's rows to their columns.
 void scatterDistances(Backend &backend, const Shard &shard, const MetricView &metric,
                       const BoundCaptures &captures, const MatrixView &queries,
-                      const SearchParams &params, int64_t columns, float *distances) {
+                      const SearchParams &params, int64_t columns, float *distances,
+                      SearchStats *stats) {
   if (shard.size() == 0)
     return;
   const int k = int(shard.size());
@@ -31,8 +32,12 @@ void scatterDistances(Backend &backend, const Shard &shard, const MetricView &me
   std::vector<float> found(ids.size());
   for (int64_t first = 0; first < queries.rows; first += most) {
     const QueryPart part = {first, std::min(most, queries.rows - first)};
+    SearchStats cost;
     backend.search(shard, metric, captures, partOf(queries, part), k,
-                   partOf(params, part, queries.rows), ids.data(), found.data());
+                   partOf(params, part, queries.rows), ids.data(), found.data(),
+                   stats ? &cost : nullptr);
+    if (stats)
+      addPart(*stats, cost, double(part.count) / double(queries.rows));
     for (int64_t i = 0; i < part.count * k; ++i)
       if (ids[size_t(i)] >= 0) // A distance of NaN is not found.
         distances[(first + i / k) * columns + ids[size_t(i)]] = found[size_t(i)];
@@ -89,15 +94,17 @@ void SearchTeam::distances(const RowStore &index, const MetricView &metric,
     const std::vector<Share> shares =
         isWhole ? std::vector<Share>{{0, {0, queries.rows}}} : split(queries.rows);
     std::vector<SearchStats> costs(shares.size());
-    onEach(
-        int(shares.size()), progress,
-        [&](int i, const Progress &told) {
-          const auto &[number, part] = shares[size_t(i)];
-          member(number).distances(index, metric, captures, partOf(queries, part), told,
-                                   distances + part.first * columns,
-                                   stats ? &costs[size_t(i)] : nullptr, firstQuery + part.first);
-        },
-        [&](int i) { return shares[size_t(i)].member; });
+    withNumbers(queries, index.missingValues(), [&] {
+      onEach(
+          int(shares.size()), progress,
+          [&](int i, const Progress &told) {
+            const auto &[number, part] = shares[size_t(i)];
+            member(number).distances(index, metric, captures, partOf(queries, part), told,
+                                     distances + part.first * columns,
+                                     stats ? &costs[size_t(i)] : nullptr, firstQuery + part.first);
+          },
+          [&](int i) { return shares[size_t(i)].member; });
+    });
     for (size_t i = 0; stats && i < shares.size(); ++i)
       addBeside(*stats, costs[i], double(shares[i].part.count) / double(queries.rows));
     return;
@@ -105,12 +112,17 @@ void SearchTeam::distances(const RowStore &index, const MetricView &metric,
   const auto shards = Shards::of(index, size());
   std::fill_n(distances, size_t(queries.rows) * size_t(columns),
               std::numeric_limits<float>::quiet_NaN());
-  onEach(size(), progress, [&](int number, const Progress &told) {
-    SearchParams some = params;
-    some.progress = told;
-    scatterDistances(member(number), (*shards)[number], metric, captures, queries, some, columns,
-                     distances);
+  std::vector<SearchStats> costs(static_cast<size_t>(size()));
+  withNumbers(queries, index.missingValues(), [&] {
+    onEach(size(), progress, [&](int number, const Progress &told) {
+      SearchParams some = params;
+      some.progress = told;
+      scatterDistances(member(number), (*shards)[number], metric, captures, queries, some, columns,
+                       distances, stats ? &costs[size_t(number)] : nullptr);
+    });
   });
+  if (stats)
+    addShards(*stats, *shards, costs, 1);
 }
 
 WithinRadius SearchTeam::searchRadius(const RowStore &index, const MetricView &metric,
@@ -129,21 +141,22 @@ WithinRadius SearchTeam::searchRadius(const RowStore &index, const MetricView &m
     shares = split(queries.rows);
   std::vector<WithinRadius> found(shares.size());
   std::vector<SearchStats> costs(shares.size());
-  onEach(
-      int(shares.size()), params.progress,
-      [&](int i, const Progress &progress) {
-        const auto &[number, part] = shares[size_t(i)];
-        const RowStore &rows = sharded ? static_cast<const RowStore &>((*shards)[i]) : index;
-        WithinRadius &one = found[size_t(i)];
-        if (rows.size() == 0) {
-          one.starts.assign(size_t(part.count) + 1, 0);
-          return;
-        }
-        one = member(number).searchRadius(
-            rows, metric, captures, partOf(queries, part), radius, mostResults,
-            partWith(params, part, queries.rows, progress), stats ? &costs[size_t(i)] : nullptr);
-      },
-      [&](int i) { return shares[size_t(i)].member; });
+  const auto search = [&](int i, const Progress &progress) {
+    const auto &[number, part] = shares[size_t(i)];
+    const RowStore &rows = sharded ? static_cast<const RowStore &>((*shards)[i]) : index;
+    WithinRadius &one = found[size_t(i)];
+    if (rows.size() == 0) {
+      one.starts.assign(size_t(part.count) + 1, 0);
+      return;
+    }
+    one = member(number).searchRadius(rows, metric, captures, partOf(queries, part), radius,
+                                      mostResults, partWith(params, part, queries.rows, progress),
+                                      stats ? &costs[size_t(i)] : nullptr);
+  };
+  withNumbers(queries, index.missingValues(), [&] {
+    onEach(int(shares.size()), params.progress, search,
+           [&](int i) { return shares[size_t(i)].member; });
+  });
   int64_t all = 0;
   for (const WithinRadius &one : found)
     all += one.starts.back();
@@ -151,9 +164,11 @@ WithinRadius SearchTeam::searchRadius(const RowStore &index, const MetricView &m
     throw TooManyResults(all, mostResults);
   if (stats) {
     *stats = {};
-    for (size_t i = 0; i < shares.size(); ++i)
-      addBeside(*stats, costs[i],
-                sharded ? 1 : double(shares[i].part.count) / double(queries.rows));
+    if (sharded)
+      addShards(*stats, *shards, costs, 1);
+    else
+      for (size_t i = 0; i < shares.size(); ++i)
+        addBeside(*stats, costs[i], double(shares[i].part.count) / double(queries.rows));
   }
   return sharded ? joinRows(found, queries.rows, metric.artifact.manifest.order)
                  : joinQueries(std::move(found));

@@ -1,9 +1,9 @@
 // RUN: annudf-opt %s --annudf-carry-prefixes | FileCheck %s
 
 // These stay: another end, another begin, a turn that needs the counter around, one that needs what
-// the loop around carries.
+// the loop around carries, one that needs its own end.
 // CHECK-LABEL: annudf.pairwise @others
-// CHECK-COUNT-5: scf.for
+// CHECK-COUNT-6: scf.for
 annudf.pairwise @others order(min) coarse(l2) elements(f32) {
   annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
     %begin = arith.constant 0 : index
@@ -36,7 +36,15 @@ annudf.pairwise @others order(min) coarse(l2) elements(f32) {
         %more = math.fma %t, %yj, %u : f32
         scf.yield %more : f32
       }
-      scf.yield %d : f32
+      %e = scf.for %j = %begin to %end step %step iter_args(%u = %d) -> (f32) {
+        %yj = annudf.at %y[%j] : !annudf.vector<f32>
+        %whole = arith.index_cast %end : index to i32
+        %count = arith.sitofp %whole : i32 to f32
+        %part = arith.divf %yj, %count : f32
+        %more = arith.addf %u, %part : f32
+        scf.yield %more : f32
+      }
+      scf.yield %e : f32
     }
     annudf.yield %sum : f32
   }

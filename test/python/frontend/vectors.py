@@ -560,6 +560,18 @@ def in_a_branch(x, y):
     return result
 
 
+def changes_an_argument(x, y, p=5.0):
+    d = np.empty(x.shape[0])
+    if p > 3.0:
+        p = 3.0
+        for i in range(x.shape[0]):
+            d[i] = abs(x[i] - y[i]) * p  # HERE 13
+    else:
+        for i in range(x.shape[0]):
+            d[i] = abs(y[i])
+    return np.sum(d)
+
+
 def of_integers(x, y):
     d = np.zeros(len(x), dtype=np.int64)
     for i in range(len(x)):
@@ -634,7 +646,7 @@ MESSAGES = {
     "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
     "count_or_number": "the paths return int64 and Python's float; return one type, such as float(n) for an integer n",
     **dict.fromkeys(
-        ("of_the_turn_before", "in_a_branch", "of_integers", "of_another_turn", "of_what_changes", "fills_late"),
+        ("of_the_turn_before", "in_a_branch", "changes_an_argument", "of_integers", "of_another_turn", "of_what_changes", "fills_late"),
         "d[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
     ),
     "swapped": "'swap' is of type _Intrinsic; a metric can read numbers, and arrays given as captures",

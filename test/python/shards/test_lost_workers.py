@@ -114,6 +114,14 @@ def test_a_shard_is_made_again(client, data, made, tmp_path):
     assert_equal([one.compute() for one in found], expected)
 
 
+def test_all_workers_are_lost_at_once(client, data, tmp_path):
+    whole_again(client)
+    index = one_of_files(client, data, tmp_path)
+    for pid in pids(client).values():
+        os.kill(pid, signal.SIGKILL)
+    assert_equal(dask_ivf.search(SEARCH, index, data[1], 10, tries=6, timeout=LIMIT), data[2])
+
+
 def search_all_the_time(client, data, index, folder, until):
     """Until then; every search finds what is right."""
     searches = 0
@@ -169,12 +177,14 @@ def test_workers_are_killed_in_every_phase(client, data, tmp_path):
                 lambda timer=timer, end=end: time.monotonic() < end or timer.is_alive(),
             )
         except UnavailableError as error:
+            assert number % len(PHASES), "a search is tried again"
             failed += 1
             print(f"phase {number % len(PHASES)}: {error}")
             index = one_of_files(client, data, tmp_path / f"again {number}")
         timer.join()
         assert_gone(pid)
         assert_equal(dask_ivf.search(SEARCH, index, data[1], 10, tries=6, timeout=LIMIT), data[2])
+    assert failed < KILLS
     print(f"{KILLS} workers killed, {failed} calls failed")
 
 

@@ -208,6 +208,21 @@ TEST(CpuTeam, ErrorsNameTheMemberAndTheQuery) {
       });
     };
     EXPECT_EQ(said(*both), said(*one));
+    const auto within = [&](Backend &backend) {
+      return messageOf([&] {
+        (void)backend.searchRadius(index, metric, {}, {queries.data(), 100, 4, ANNUDF_ELEMENT_F32},
+                                   1, 1000, {});
+      });
+    };
+    EXPECT_EQ(within(*both), within(*one));
+    std::vector<float> all(size_t(100 * 300));
+    const auto every = [&](Backend &backend) {
+      return messageOf([&] {
+        backend.distances(index, metric, {}, {queries.data(), 100, 4, ANNUDF_ELEMENT_F32}, {},
+                          all.data());
+      });
+    };
+    EXPECT_EQ(every(*both), every(*one));
     EXPECT_NE(said(*both).find("90"), std::string::npos) << said(*both);
   }
 }

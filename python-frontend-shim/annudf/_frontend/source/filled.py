@@ -97,7 +97,8 @@ class _Filled:
         self._filled, self._is_length = filled, is_length
         self._taken = set(names(tree))
         self._stored = Counter(_names([tree], ast.Store))
-        self._now: dict[str, str | None] = {one.arg: one.arg for one in ast.walk(tree.args) if isinstance(one, ast.arg)}
+        self._arguments = {one.arg for one in ast.walk(tree.args) if isinstance(one, ast.arg)}
+        self._now: dict[str, str | None] = {name: name for name in self._arguments}
         """None: an array without values, or of zeros."""
         self.zeros: set[str] = set()
 
@@ -201,7 +202,7 @@ class _Filled:
                     raise _AnotherWayError
                 result += made
             ends.append(self._now)
-        if any(self._stored[name] > 1 for name in _names(result, ast.Store)):
+        if any(self._stored[name] > 1 or name in self._arguments for name in _names(result, ast.Store)):
             raise _AnotherWayError
         self._now = dict(before)
         for name in self._filled:

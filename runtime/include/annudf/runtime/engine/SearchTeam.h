@@ -97,6 +97,10 @@ private:
 /// SearchTeam as a backend. Its families and machine are those of the first member.
 std::unique_ptr<Backend> makeTeamBackend(SearchTeam::Members members, TeamMode mode);
 
+/// Calls `work`. A member numbers its queries from 0 on where it finds one that is not finite; an
+/// error numbers them all.
+void withNumbers(const MatrixView &queries, bool missing, const std::function<void()> &work);
+
 /// Adds what a member's search cost that ran beside others: times are the longest.
 /// \param share  as of addPart().
 void addBeside(SearchStats &all, const SearchStats &one, double share);
