@@ -309,11 +309,16 @@ static Centers centers(const Index &self) {
 }
 
 static RowIds ids(const Index &self) {
-  std::vector<int64_t> values(static_cast<size_t>(infoOf(self).rows));
-  check(withoutGil(
-      [&] { return annudf_ivf_flat_ids(self.handle.get(), values.data(), values.size()); }));
-  const size_t rows = values.size();
-  return handedOver<RowIds>(std::move(values), {rows});
+  for (;;) {
+    const auto rows = static_cast<size_t>(infoOf(self).rows);
+    std::vector<int64_t> values(rows);
+    const Outcome status = withoutGil(
+        [&] { return annudf_ivf_flat_ids(self.handle.get(), values.data(), values.size()); });
+    if (rows != static_cast<size_t>(infoOf(self).rows))
+      continue; // It has waited for an extend, so there are others.
+    check(status);
+    return handedOver<RowIds>(std::move(values), {rows});
+  }
 }
 
 static int64_t rowExtent(const Index &self) {

@@ -63,6 +63,7 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
         "Index.of_rows": lambda: _core.Index.of_rows(*rows),
         "Index.load": lambda: _core.Index.load(str(folder / "index")),
         "Index.centers": core.centers,
+        "Index.ids": core.ids,
         "Index.extending": extending,
         "Index.removing": lambda: core.removing(gone.ctypes.data, 1).result,
         "Index.saving": lambda: core.saving(str(folder / "index")).result,
