@@ -69,10 +69,10 @@ class Gpu:
         return self.cpu.search(*given, None, *options)
 
     def refine(self, artifact, captures, *arrays_and_more):
-        *arrays, k, ids, distances, time_stages, self.counts, tell_why = arrays_and_more
+        *arrays, k, ids, distances, keep, time_stages, self.counts, tell_why = arrays_and_more
         self.log.append(("refine", *(array[-1] for array in arrays)))
         host = [(*array[:-1], None) for array in arrays]
-        return self.cpu.refine(artifact, captures, *host, k, ids, distances, time_stages, self.counts, tell_why)
+        return self.cpu.refine(artifact, captures, *host, k, ids, distances, keep, time_stages, self.counts, tell_why)
 
     def prepare(self, *arguments):
         *rest, stream, chosen, family, self.counts = arguments

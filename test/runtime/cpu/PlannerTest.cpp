@@ -30,8 +30,8 @@ constexpr Choice kChoices[] = {
     {1, 1, "matrix", 10, true},      {10, 1, "matrix", 10, true},
     {1000, 1, "matrix", 10, true},   {1000, 1, "groups", 1000, true},
     {100, 0.5, "matrix", 10, true},  {100, 0.05, "matrix", 10, true},
-    {100, 0.01, "groups", 10, true}, {1000, 0.5, "groups", 10, true},
-    {1000, 0.1, "groups", 10, true}, {1000, 0.01, "groups", 10, true},
+    {100, 0.01, "groups", 10, true}, {1000, 0.5, "matrix", 10, true},
+    {1000, 0.1, "matrix", 10, true}, {1000, 0.01, "groups", 10, true},
     {1, 0.1, "matrix", 10, true},    {1, 0.01, "groups", 10, true},
     {1000, 1, "groups", 10, false},  {10'000, 1, "groups", 10, false},
 };
