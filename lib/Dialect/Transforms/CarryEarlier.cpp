@@ -17,7 +17,6 @@
 #include "annudf/Dialect/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -31,13 +30,6 @@ namespace annudf {
 
 /// As many turns back as a coordinate is carried; each takes a field of the accumulator.
 static constexpr int64_t kMostBack = 4;
-
-static std::optional<int64_t> numberOf(Value value) {
-  APInt constant;
-  if (!matchPattern(value, m_ConstantInt(&constant)))
-    return std::nullopt;
-  return constant.getSExtValue();
-}
 
 /// What is added to the counter of a loop, if `value` is nothing else.
 static std::optional<int64_t> offsetOf(Value value, Value counter) {
@@ -77,9 +69,16 @@ static int64_t leastCounter(Value condition, bool outcome, Value counter) {
     return *number - *offset;
   case arith::CmpIPredicate::sgt:
     return *number - *offset + 1;
-  default:
+  case arith::CmpIPredicate::ne:
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ult:
+  case arith::CmpIPredicate::ule:
+  case arith::CmpIPredicate::ugt:
+  case arith::CmpIPredicate::uge:
     return 0;
   }
+  llvm_unreachable("a comparison of integers that MLIR does not have");
 }
 
 /// Whether the conditions around `read` say that so many turns came before.
@@ -129,9 +128,7 @@ private:
   }
 
   scf::ForOp carry(scf::ForOp loop, Value vector) {
-    APInt begin, step;
-    if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&begin)) || !begin.isZero() ||
-        !matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isOne())
+    if (!countsFromZero(loop))
       return loop;
     const Reads found = readsOf(loop, vector);
     if (found.reads.empty())
@@ -144,29 +141,26 @@ private:
     const unsigned before = loop.getNumResults();
     SmallVector<Value> initial(found.most, zero); // Never read.
     Value now;
-    auto next = [&](OpBuilder &builder, Location, ArrayRef<BlockArgument> carried) {
+    auto readNow = [&](OpBuilder &builder, Block &body) {
       OpBuilder::InsertionGuard guard(builder);
-      Block &body = *carried.front().getOwner();
       builder.setInsertionPointToStart(&body);
       Value counter = body.getArgument(0);
       if (!counter.getType().isIndex())
         counter = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), counter);
       now = AtOp::create(builder, loc, vector, counter);
+    };
+    auto next = [&](OpBuilder &builder, Location, ArrayRef<BlockArgument> carried) {
+      readNow(builder, *carried.front().getOwner());
       SmallVector<Value> values = {now};
       llvm::append_range(values, carried.drop_back());
       return values;
     };
     auto carrying = loop;
-    if (initial.empty()) {
-      rewriter.setInsertionPointToStart(loop.getBody());
-      Value counter = loop.getInductionVar();
-      if (!counter.getType().isIndex())
-        counter = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), counter);
-      now = AtOp::create(rewriter, loc, vector, counter);
-    } else {
+    if (initial.empty())
+      readNow(rewriter, *loop.getBody());
+    else
       carrying = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
           rewriter, initial, /*replaceInitOperandUsesInLoop=*/false, next));
-    }
     for (auto [read, back] : found.reads) {
       read.getResult().replaceAllUsesWith(
           back == 0 ? now : carrying.getRegionIterArgs()[before + back - 1]);

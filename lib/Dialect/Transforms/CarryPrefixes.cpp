@@ -18,7 +18,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -30,24 +29,14 @@ namespace annudf {
 #include "annudf/Dialect/Transforms/Passes.h.inc"
 } // namespace annudf
 
-static bool isNumber(Value value, int64_t number) {
-  APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant)) && constant == number;
-}
-
-/// Whether `loop` counts from 0 by 1.
-static bool countsFromZero(scf::ForOp loop) {
-  return isNumber(loop.getLowerBound(), 0) && isNumber(loop.getStep(), 1);
-}
-
 /// Whether a bound is one more than the counter of `around`.
 static bool isNextOf(Value bound, scf::ForOp around) {
   auto sum = withoutCasts(bound).getDefiningOp<arith::AddIOp>();
   if (!sum)
     return false;
   const Value counter = around.getInductionVar();
-  return (withoutCasts(sum.getLhs()) == counter && isNumber(sum.getRhs(), 1)) ||
-         (withoutCasts(sum.getRhs()) == counter && isNumber(sum.getLhs(), 1));
+  return (withoutCasts(sum.getLhs()) == counter && numberOf(sum.getRhs()) == 1) ||
+         (withoutCasts(sum.getRhs()) == counter && numberOf(sum.getLhs()) == 1);
 }
 
 /// The ops in the body of `around` that `value` is computed by, or nothing if the value differs

@@ -24,6 +24,17 @@ Value annudf::withoutCasts(Value value) {
   return value;
 }
 
+std::optional<int64_t> annudf::numberOf(Value value) {
+  APInt constant;
+  if (!matchPattern(value, m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue();
+}
+
+bool annudf::countsFromZero(scf::ForOp loop) {
+  return numberOf(loop.getLowerBound()) == 0 && numberOf(loop.getStep()) == 1;
+}
+
 bool annudf::isOverCoordinates(scf::ForOp loop) {
   APInt end;
   return !matchPattern(loop.getUpperBound(), m_ConstantInt(&end)) ||

@@ -18,6 +18,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <optional>
+
 namespace annudf {
 
 /// Ops of a block that a value is computed by.
@@ -25,6 +27,12 @@ using Slice = llvm::SetVector<mlir::Operation *>;
 
 /// An integer without the conversions that a frontend puts around a counter.
 mlir::Value withoutCasts(mlir::Value value);
+
+/// The value of an integer constant.
+std::optional<int64_t> numberOf(mlir::Value value);
+
+/// Whether a loop counts from 0 by 1.
+bool countsFromZero(mlir::scf::ForOp loop);
 
 /// Whether a loop is over coordinates, be it over all or not; any metric may have others.
 bool isOverCoordinates(mlir::scf::ForOp loop);

@@ -21,7 +21,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -31,11 +30,6 @@ namespace annudf {
 #define GEN_PASS_DEF_RAISEPAIRWISEPASS
 #include "annudf/Dialect/Transforms/Passes.h.inc"
 } // namespace annudf
-
-static bool isConstant(Value value, int64_t number) {
-  APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant)) && constant == number;
-}
 
 static bool isDims(Value value) {
   auto index = withoutCasts(value).getDefiningOp<IndexOp>();
@@ -122,8 +116,7 @@ LogicalResult Raising::checkLoops() {
   for (auto loop : block.getOps<scf::ForOp>()) {
     if (!isOverCoordinates(loop))
       continue;
-    if (!isConstant(loop.getLowerBound(), 0) || !isConstant(loop.getStep(), 1) ||
-        !isDims(loop.getUpperBound()))
+    if (!countsFromZero(loop) || !isDims(loop.getUpperBound()))
       return emitError(loop.getLoc())
              << "[W5] loops over a part of the coordinates; write a loop from 0 to the number of "
                 "dimensions by 1";

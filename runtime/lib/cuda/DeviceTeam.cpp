@@ -103,7 +103,7 @@ void DeviceTeam::searchDevice(const RowStore &index, const MetricView &metric,
     return searchReplicas(call, stats);
   if (!hasEach(shards.get(), k)) // Results of one length are merged on the device.
     return searchByHost(call, stats);
-  const int64_t most = std::max<int64_t>(1, kMergedBytes / (int64_t(count()) * k * 12));
+  const int64_t most = queriesMerged(count(), k);
   for (int64_t begin = 0; begin < queries.rows; begin += most) {
     const QueryPart part = {begin, std::min(most, queries.rows - begin)};
     const MatrixView some = partOf(queries, part);

@@ -11,13 +11,19 @@
 
 #include "DeviceTeam.h"
 
+#include <algorithm>
+
 namespace annudf::runtime::cuda {
 
 template <class T> T *pointer(uint64_t address) { return reinterpret_cast<T *>(address); }
 inline uint64_t addressOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
 
-/// Bytes of results of all devices that are merged at once.
-constexpr int64_t kMergedBytes = int64_t(256) << 20;
+/// Queries whose results of all devices are merged at once, which take so many bytes at most.
+inline int64_t queriesMerged(int devices, int k) {
+  constexpr int64_t kMergedBytes = int64_t(256) << 20;
+  constexpr int64_t kResultBytes = sizeof(int64_t) + sizeof(float);
+  return std::max<int64_t>(1, kMergedBytes / (int64_t(devices) * k * kResultBytes));
+}
 
 struct DeviceTeam::Call {
   const RowStore &index;

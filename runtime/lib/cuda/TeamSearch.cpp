@@ -191,8 +191,7 @@ void DeviceTeam::search(const RowStore &index, const MetricView &metric,
   if (!stage)
     stage = std::make_unique<Stage>(contexts_.front());
   const Call call{index, metric, captures, queries, k, params, ids, distances, stage->stream.get()};
-  const int64_t most =
-      std::clamp<int64_t>(kMergedBytes / (int64_t(count()) * k * 12), 1, kStagedQueries);
+  const int64_t most = std::min(queriesMerged(count(), k), kStagedQueries);
   const auto start = std::chrono::steady_clock::now();
   for (int64_t begin = 0; begin < queries.rows; begin += most) {
     report(params.progress, "search", double(begin) / double(queries.rows));
@@ -231,7 +230,7 @@ void DeviceTeam::searchStaged(const Call &call, const Shards *shards, Stage &sta
     // While the devices work.
     checkFinite({here + bytes, part.count, given.dims, given.element}, "queries", 0,
                 call.index.missingValues() ? NaNs::Missing : NaNs::Refused, part.first);
-  } catch (...) { // The stage is another search's then.
+  } catch (...) { // Copies may still use the stage, which ends now.
     (void)Driver::get().cuStreamSynchronize(on);
     throw;
   }

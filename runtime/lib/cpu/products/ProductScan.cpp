@@ -306,18 +306,6 @@ void ProductScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan
   }
 }
 
-/// A bit for each row of a block that the scan's i-th query may find; null: all.
-static const uint32_t *passingOf(const annudf_cpu_scan &scan, int32_t i,
-                                 ProductScan::Workspace &work) {
-  if (!scan.queryPass)
-    return scan.pass;
-  work.passing.resize(size_t(groupsOf(scan.size)));
-  for (size_t group = 0; group < work.passing.size(); ++group)
-    work.passing[group] = scan.queryPass[group * size_t(scan.queries) + size_t(i)] &
-                          (scan.pass ? scan.pass[group] : ~uint32_t(0));
-  return work.passing.data();
-}
-
 /// Up to which bound some of the best rows of a block are found, where a query has no limit yet.
 float ProductScan::boundOfBest(int32_t query, const float *scores, const float *base,
                                const float *norm, int32_t rows, const uint32_t *passing) const {
@@ -334,7 +322,7 @@ void ProductScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, in
                        int32_t query, const float *scores, Tighten *tighten,
                        Workspace &work) const {
   const auto rows = int32_t(work.base.size());
-  const uint32_t *const passing = passingOf(scan, i, work);
+  const uint32_t *const passing = passingOf(scan, i, work.passing);
   Exactly exactly(kernel, scan, i, work);
   int32_t chosen[kGroupRows], n = 0;
   const auto compute = [&] {
@@ -410,7 +398,7 @@ void ProductScan::collectBlock(const annudf_cpu_scan &block, Place place, const 
     for (int32_t i = 0; i < count; ++i) {
       const int32_t query = queries[first + i];
       const float *const scores = &work.scores[size_t(i) * size_t(rows)];
-      const uint32_t *const passing = passingOf(block, first + i, work);
+      const uint32_t *const passing = passingOf(block, first + i, work.passing);
       // Those of bounds that are not above the limit, and that none was asked for before.
       const auto upTo = [&](float limit, auto isDone) {
         const int32_t n =

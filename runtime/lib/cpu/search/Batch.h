@@ -76,6 +76,19 @@ inline bool passes(const annudf_cpu_scan &scan, int32_t i, int64_t row) {
          (!scan.queryPass || (scan.queryPass[group * scan.queries + i] & bit) != 0);
 }
 
+/// A bit for each row of a scan that the i-th query may find; null: all.
+/// \param words  where they are put if the scan does not have them.
+inline const uint32_t *passingOf(const annudf_cpu_scan &scan, int32_t i,
+                                 std::vector<uint32_t> &words) {
+  if (!scan.queryPass)
+    return scan.pass;
+  words.resize(size_t(groupsOf(scan.size)));
+  for (size_t group = 0; group < words.size(); ++group)
+    words[group] = scan.queryPass[group * size_t(scan.queries) + size_t(i)] &
+                   (scan.pass ? scan.pass[group] : ~uint32_t(0));
+  return words.data();
+}
+
 /// A part of a scan that begins with its group `first` passes what the scan does.
 inline void takePass(annudf_cpu_scan &part, const annudf_cpu_scan &scan, int64_t first) {
   if (scan.pass)
