@@ -32,5 +32,6 @@
 #include "annudf/cpp/trace/metric.hpp"
 #include "annudf/cpp/trace/options.hpp"
 #include "annudf/cpp/trace/plain.hpp"
+#include "annudf/cpp/trace/vectors.hpp"
 
 #endif // ANNUDF_CPP_TRACE_HPP

@@ -198,23 +198,28 @@ template <class A, class Returned> void assign(A &to, const Returned &from) {
     });
 }
 
-/// The recorded accumulator whose fields are arguments of the hook.
-template <class A> recorded_t<A> accumulator_arguments(recorder &hook, const std::string &name) {
+/// The recorded accumulator whose fields are what `make(number, kind)` gives.
+template <class A, class Make> recorded_t<A> accumulator_of(const Make &make) {
   const A types{};
   return with_fields(types, [&](const auto &...type) {
     std::size_t number = 0;
-    const std::size_t count = sizeof...(type);
-    const auto argument = [&](auto zero) {
+    const auto field = [&](auto zero) {
       using T = canonical_t<decltype(zero)>;
-      const std::string ssa = '%' + name + (count == 1 ? "" : '.' + std::to_string(number));
-      ++number;
-      return value<T>::made(hook.argument(ssa, kind_of<T>()));
+      return value<T>::made(make(number++, kind_of<T>()));
     };
     // Braces: in the order in which they stand.
     if constexpr (operand_like<A>)
-      return argument(A());
+      return field(A());
     else
-      return recorded_t<A>{argument(std::remove_cvref_t<decltype(type)>())...};
+      return recorded_t<A>{field(std::remove_cvref_t<decltype(type)>())...};
+  });
+}
+
+/// The recorded accumulator whose fields are arguments of the hook.
+template <class A> recorded_t<A> accumulator_arguments(recorder &hook, const std::string &name) {
+  return accumulator_of<A>([&](std::size_t number, kind type) {
+    const bool is_only = fields_of<A>() == 1;
+    return hook.argument('%' + name + (is_only ? "" : '.' + std::to_string(number)), type);
   });
 }
 

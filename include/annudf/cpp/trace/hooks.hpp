@@ -93,7 +93,8 @@ auto call_update(const H &h, X x, X y, A acc, const C &ctx) {
     static_assert(
         requires { h(x, y, acc); }, "a metric is a function (x, y, acc, ctx) or (x, y, acc) with "
                                     "parameters of type auto, not mutable, "
-                                    "annudf::hooks{...}, or a class with a member update");
+                                    "annudf::hooks{...}, a class with a member update, or "
+                                    "annudf::pairwise{...} of two vectors");
     return h(x, y, acc);
   }
 }

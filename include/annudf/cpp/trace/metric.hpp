@@ -172,15 +172,19 @@ std::string trace_metric(std::string_view name, const Hooks &hooks,
 
 namespace plain {
 
+inline void check_dims(std::size_t x, std::size_t y) {
+  if (x != y)
+    throw std::invalid_argument("x has " + std::to_string(x) + " dimensions and y has " +
+                                std::to_string(y) + "; give them the same");
+}
+
 /// The distance of `x` to `y`, of a container each, by the hooks on plain numbers. `where` gives
 /// row, query and list.
 template <class Hooks, class X, class Y>
 float distance(const Hooks &hooks, const X &x, const Y &y, context where = {}) {
   using A = tracing::accumulator_t<Hooks>;
   using T = tracing::compute_t<Hooks>;
-  if (x.size() != y.size())
-    throw std::invalid_argument("x has " + std::to_string(x.size()) + " dimensions and y has " +
-                                std::to_string(y.size()) + "; give them the same");
+  check_dims(x.size(), y.size());
   where.dims = static_cast<std::int64_t>(x.size());
   A acc{};
   if constexpr (tracing::has_init<Hooks>())

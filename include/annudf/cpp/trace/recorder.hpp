@@ -9,12 +9,9 @@
 #ifndef ANNUDF_CPP_TRACE_RECORDER_HPP
 #define ANNUDF_CPP_TRACE_RECORDER_HPP
 
-#include "annudf/cpp/trace/kinds.hpp"
+#include "annudf/cpp/trace/text.hpp"
 
-#include <charconv>
 #include <initializer_list>
-#include <source_location>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,80 +45,6 @@ template <number T> constexpr operand number_operand(T value) {
 enum class scan_index : std::uint32_t { dim, dims, row, query, list };
 inline constexpr std::uint32_t first_scan_index = 0xfffffff0;
 inline constexpr const char *scan_index_names[] = {"dim", "dims", "row", "query", "list"};
-
-constexpr bool is_identifier(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9'))
-    return false;
-  for (const char c : name)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
-      return false;
-  return true;
-}
-
-constexpr std::size_t longest_name = 255; // ANNUDF_MAX_NAME
-inline void check_name(const char *of, std::string_view name, std::size_t most = longest_name) {
-  if (!is_identifier(name))
-    throw std::invalid_argument("the name of a " + std::string(of) + " is '" + std::string(name) +
-                                "'; use letters, digits and _, not beginning with a digit");
-  if (name.size() > most)
-    throw std::invalid_argument("the name of a " + std::string(of) + " has " +
-                                std::to_string(name.size()) + " bytes, more than " +
-                                std::to_string(most) + "; shorten it: '" + std::string(name) + "'");
-}
-
-/// A string of MLIR: what is not printable ASCII is written as its bytes.
-inline void append_string(std::string &out, std::string_view text) {
-  constexpr char digits[] = "0123456789ABCDEF";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
-      out += c;
-      continue;
-    }
-    out += '\\';
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
-  }
-  out += '"';
-}
-
-/// "" where the place is not known.
-inline std::string location_of(const std::source_location &where) {
-  const std::string_view file = where.file_name();
-  if (file.empty())
-    return "";
-  std::string out = " loc(";
-  append_string(out, file);
-  out += ':' + std::to_string(where.line()) + ':' + std::to_string(where.column()) + ')';
-  return out;
-}
-
-/// The spelling that reads back bit for bit: floating point as its bits, unless it is a small
-/// whole number.
-inline std::string spelled(kind type, std::uint64_t bits) {
-  if (type == kind::b1)
-    return bits ? "true" : "false";
-  if (!is_float(type))
-    return std::to_string(with_kind(type, [&](auto zero) {
-      using T = decltype(zero);
-      if constexpr (std::integral<T> && !std::same_as<T, bool>)
-        return static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(unpack<T>(bits)));
-      else
-        return std::int64_t();
-    }));
-  const double value =
-      type == kind::f32 ? static_cast<double>(unpack<float>(bits)) : unpack<double>(bits);
-  constexpr double small = 1e6;
-  // The sign of -0 would be lost.
-  if (value > -small && value < small &&
-      value == static_cast<double>(static_cast<std::int64_t>(value)) && (value != 0 || bits == 0))
-    return std::to_string(static_cast<std::int64_t>(value)) + ".0";
-  char digits[16] = {};
-  const auto end = std::to_chars(digits, digits + sizeof digits, bits, 16);
-  const auto length = static_cast<std::size_t>(end.ptr - digits);
-  return "0x" + std::string(bits_of(type) / 4 - length, '0') + std::string(digits, length);
-}
 
 /// A device function of somebody else.
 struct linked_function {
@@ -216,7 +139,7 @@ private:
   std::vector<linked_function> linked;
 };
 
-/// The ops of one hook, in the order of the calls: a traced hook has one block.
+/// The ops of one hook, in the order of the calls. A loop alone has a block in the hook's.
 class recorder {
 public:
   recorder(declarations &declared, const std::source_location &caller)
@@ -295,25 +218,75 @@ public:
   operand call_linked(const linked_function &called, kind gives,
                       const std::vector<operand> &arguments, const std::source_location &where) {
     captures.link(called);
-    std::string names;
-    std::string types;
-    for (const operand &one : arguments) {
-      names += (names.empty() ? "" : ", ") + name(one, where);
-      types += (types.empty() ? "" : ", ") + std::string(spelling_of(one.type));
-    }
-    return line("annudf.call @" + called.name + '(' + names + ") : (" + types + ") -> " +
-                    spelling_of(gives),
+    const std::string names = names_of(arguments, where);
+    return line("annudf.call @" + called.name + '(' + names + ") : (" + types_of(arguments) +
+                    ") -> " + spelling_of(gives),
                 gives, where);
   }
 
   void yield(const std::vector<operand> &fields, const std::source_location &where) {
-    std::string names;
-    std::string types;
-    for (const operand &one : fields) {
-      names += (names.empty() ? "" : ", ") + name(one, where);
-      types += (types.empty() ? "" : ", ") + std::string(spelling_of(one.type));
+    write_yield("annudf", fields, where);
+  }
+
+  /// A coordinate of the vector that is called so.
+  operand at(std::string_view vector, kind type, const operand &index,
+             const std::source_location &where) {
+    const std::string place = index_name(index, where);
+    return line("annudf.at " + std::string(vector) + '[' + place + "] : !annudf.vector<" +
+                    spelling_of(type) + '>',
+                type, where);
+  }
+
+  /// A loop whose body is being recorded.
+  struct loop {
+    std::string results;
+    std::uint32_t first; ///< Value of its body.
+    operand index;
+    std::vector<operand> arguments;
+  };
+
+  /// Begins a loop from `begin` up to `end`, both 64-bit, that carries values.
+  loop open(const operand &begin, const operand &end, const std::vector<operand> &initial,
+            const std::source_location &where) {
+    const operand one = {.type = kind::i64, .bits = 1};
+    std::string bounds = name(begin, where);
+    bounds += " to " + name(end, where);
+    bounds += " step " + name(one, where);
+    std::vector<std::string> initials;
+    for (const operand &each : initial)
+      initials.push_back(name(each, where));
+    // What is used after the loop too may be first used in it.
+    if (depth++ == 0)
+      outermost = body.size();
+    loop out{fresh(), static_cast<std::uint32_t>(values.size()), {}, {}};
+    const std::string counter = fresh();
+    std::string carried;
+    for (std::size_t i = 0; i < initial.size(); ++i) {
+      const std::string argument = fresh();
+      carried += (i ? ", " : "") + argument + " = " + initials[i];
+      out.arguments.push_back(add(argument, initial[i].type, where));
     }
-    body += "    annudf.yield " + names + " : " + types + location_of(where) + '\n';
+    out.index = add(counter, kind::i64, where);
+    const std::string several = initial.size() == 1 ? "" : ':' + std::to_string(initial.size());
+    body += "    " + out.results + several + " = scf.for " + counter + " = " + bounds +
+            " iter_args(" + carried + ") -> (" + types_of(initial) + ") : i64 {\n";
+    return out;
+  }
+
+  /// Ends the innermost loop; gives what it carried last.
+  std::vector<operand> close(const loop &ended, const std::vector<operand> &next,
+                             const std::source_location &where) {
+    write_yield("scf", next, where);
+    body += "    }" + location_of(where) + '\n';
+    --depth;
+    for (std::size_t id = ended.first; id < values.size(); ++id)
+      values[id].has_ended = true;
+    std::vector<operand> out;
+    for (std::size_t i = 0; i < next.size(); ++i)
+      out.push_back(add(ended.results + (next.size() == 1 ? "" : '#' + std::to_string(i)),
+                        next[i].type, where));
+    last = where;
+    return out;
   }
 
   /// Where the operand was made; the last known place for an argument and for a number.
@@ -334,6 +307,7 @@ private:
   struct result {
     std::string name;
     std::source_location where;
+    bool has_ended = false; ///< With the loop whose body made it.
   };
 
   struct constant {
@@ -349,15 +323,50 @@ private:
   }
 
   operand add(std::string name, kind type, const std::source_location &where) {
-    values.push_back({std::move(name), where});
+    values.push_back({std::move(name), where, false});
     return {.type = type, .id = static_cast<std::uint32_t>(values.size() - 1), .hook = serial};
   }
 
   std::string fresh() { return '%' + std::to_string(count++); }
 
+  std::string names_of(const std::vector<operand> &all, const std::source_location &where) {
+    std::string out;
+    for (const operand &one : all)
+      out += (out.empty() ? "" : ", ") + name(one, where);
+    return out;
+  }
+  static std::string types_of(const std::vector<operand> &all) {
+    std::string out;
+    for (const operand &one : all)
+      out += (out.empty() ? "" : ", ") + std::string(spelling_of(one.type));
+    return out;
+  }
+
+  void write_yield(const char *dialect, const std::vector<operand> &fields,
+                   const std::source_location &where) {
+    const std::string names = names_of(fields, where);
+    body += std::string("    ") + dialect + ".yield " + names + " : " + types_of(fields) +
+            location_of(where) + '\n';
+  }
+
+  static std::string line_of(const std::string &name, const std::string &op,
+                             const std::source_location &where) {
+    return "    " + name + " = " + op + location_of(where) + '\n';
+  }
+
   void write(const std::string &name, const std::string &op, const std::source_location &where) {
-    body += "    " + name + " = " + op + location_of(where) + '\n';
+    body += line_of(name, op, where);
     last = where;
+  }
+
+  /// What is written once for all uses stands before the loops that are open.
+  void write_once(const std::string &name, const std::string &op,
+                  const std::source_location &where) {
+    if (depth == 0)
+      return write(name, op, where);
+    const std::string line = line_of(name, op, where);
+    body.insert(outermost, line);
+    outermost += line.size();
   }
 
   operand line(const std::string &op, kind type, const std::source_location &where) {
@@ -371,6 +380,9 @@ private:
       throw std::logic_error(
           "a value of one function of a metric is used in another; pass it on as a field of the "
           "accumulator");
+    if (one.id < first_scan_index && values[one.id].has_ended)
+      throw std::logic_error("a value of a loop's function is used after the loop; return it from "
+                             "the function");
   }
 
   std::string name(const operand &one, const std::source_location &where) {
@@ -383,7 +395,7 @@ private:
     if (number.empty()) {
       const std::string raw = scan_index_name(one, where);
       number = fresh();
-      write(number, "arith.index_cast " + raw + " : index to i64", where);
+      write_once(number, "arith.index_cast " + raw + " : index to i64", where);
     }
     return number;
   }
@@ -410,7 +422,7 @@ private:
     std::string &known = scan_indices[which];
     if (known.empty()) {
       known = std::string("%") + scan_index_names[which] + ".index";
-      write(known, std::string("annudf.index ") + scan_index_names[which], where);
+      write_once(known, std::string("annudf.index ") + scan_index_names[which], where);
     }
     return known;
   }
@@ -422,8 +434,8 @@ private:
       if (known.bits == bits && known.type == type)
         return known.name;
     alike.push_back({type, bits, fresh()});
-    write(alike.back().name, "arith.constant " + spelling + (type == "i1" ? "" : " : " + type),
-          where);
+    write_once(alike.back().name, "arith.constant " + spelling + (type == "i1" ? "" : " : " + type),
+               where);
     return alike.back().name;
   }
 
@@ -442,6 +454,8 @@ private:
   std::string numbers[5];
   unsigned argument_count = 0;
   unsigned count = 0;
+  unsigned depth = 0;        ///< Loops that are open,
+  std::size_t outermost = 0; ///< and where the first of them begins.
 };
 
 /// The operand in another type, as C++ converts.
