@@ -155,7 +155,7 @@ TEST(BackgroundThread, ManyThreadsAskAndLeave) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  // Whoever left may have dropped every piece but the first: these are dropped by nobody.
+  // Nobody drops these: whoever left may have dropped every piece but the first.
   for (int key = 0; key < 4; ++key)
     ASSERT_TRUE(background.add(&done, std::to_string(key), [&] { done += 1; }));
   waitFor(background, "3");
