@@ -50,7 +50,7 @@ std::string thrownBy(const auto &hooks) {
   return "nothing was thrown";
 }
 
-const auto kManhattan = pairwise{
+constexpr auto kManhattan = pairwise{
     [](auto a, auto b) { return sum(a.size(), [&](auto i) { return annudf::abs(a[i] - b[i]); }); }};
 
 TEST(TraceVectors, WritesALoop) {
