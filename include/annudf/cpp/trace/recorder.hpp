@@ -253,6 +253,7 @@ public:
     bounds += " to " + name(end, where);
     bounds += " step " + name(one, where);
     std::vector<std::string> initials;
+    initials.reserve(initial.size());
     for (const operand &each : initial)
       initials.push_back(name(each, where));
     // What is used after the loop too may be first used in it.
@@ -282,6 +283,7 @@ public:
     for (std::size_t id = ended.first; id < values.size(); ++id)
       values[id].has_ended = true;
     std::vector<operand> out;
+    out.reserve(next.size());
     for (std::size_t i = 0; i < next.size(); ++i)
       out.push_back(add(ended.results + (next.size() == 1 ? "" : '#' + std::to_string(i)),
                         next[i].type, where));
