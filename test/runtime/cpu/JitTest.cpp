@@ -15,13 +15,21 @@
 #include "cpu/jit/ScanCache.h"
 #include "cpu/search/Queries.h"
 #include "kernels/cpu/ScanArgs.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <map>
 #include <regex>
 #include <thread>
 
@@ -272,6 +280,18 @@ bool has(const std::string &assembly, const std::string &pattern) {
   return llvm::Regex(pattern, llvm::Regex::Newline).match(assembly);
 }
 
+/// The basic blocks, by their labels.
+std::map<std::string, std::string> blocksOf(const std::string &assembly) {
+  std::map<std::string, std::string> blocks;
+  std::string label;
+  for (const llvm::StringRef line : llvm::split(assembly, '\n'))
+    if (line.starts_with(".L") && line.contains(':'))
+      label = line.take_until([](char c) { return c == ':'; });
+    else if (!label.empty())
+      blocks[label] += line.str() + "\n";
+  return blocks;
+}
+
 TEST(CpuJit, RowsAreLanes) {
   for (const TestMetric &test : testMetrics()) {
     for (annudf_element element : test.elements) {
@@ -352,6 +372,39 @@ TEST(CpuJit, ALargestDifferenceIsNotAskedForItsSign) {
   EXPECT_LE(count("vblendvps\\s"), count("vmaxps\\s"));
 }
 #endif
+
+/// The bitcode with loads as the compiler makes them: of captures, which nothing writes.
+std::string withInvariantLoads(const std::string &bitcode) {
+  llvm::LLVMContext context;
+  auto module = cantFail(parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "metric"), context));
+  for (llvm::Function &function : *module)
+    for (llvm::Instruction &instruction : instructions(function))
+      if (isa<llvm::LoadInst>(instruction))
+        instruction.setMetadata(llvm::LLVMContext::MD_invariant_load,
+                                llvm::MDNode::get(context, {}));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  WriteBitcodeToFile(*module, stream);
+  return text;
+}
+
+/// A capture by row is gathered, and its root computed, once for all coordinates.
+TEST(CpuJit, ValuesOfRowsAreReadBeforeTheirCoordinates) {
+  const Metric metric = Metric::fromArtifact(
+      artifactOf(testMetric("l2"), withInvariantLoads(readBitcode("row_weights"))), "rows.annudf");
+  for (const annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8}) {
+    const std::string text = cpu::scanAssembly(metric, element, {"x86-64-v4"});
+    EXPECT_TRUE(has(text, "gather"));
+    int loops = 0;
+    for (const auto &[label, body] : blocksOf(text))
+      if (has(body, "[[:space:]]j[a-z]+[[:space:]]+" + label + "$") &&
+          has(body, "vfmadd[0-9]+ps")) {
+        ++loops;
+        EXPECT_FALSE(has(body, "gather|vsqrtps")) << body;
+      }
+    EXPECT_GE(loops, 2) << "of one query and of several";
+  }
+}
 
 /// A call that stays scalar costs 10 to 40 times as much, and keeps all of its loop from vectors.
 TEST(CpuJit, FunctionsOfLibmAreVectors) {

@@ -324,6 +324,7 @@ std::string optimise(Module &module, TargetMachine &target, bool vectorMath) {
     passes.addPass(EarlyCSEPass());
     passes.addPass(InstCombinePass());
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(annudf::runtime::cpu::HoistGathers());
     passes.addPass(SimplifyCFGPass());
   });
   annudf::runtime::cpu::keepRowLoops(module);

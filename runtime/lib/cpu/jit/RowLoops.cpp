@@ -12,6 +12,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MustExecute.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -179,6 +181,36 @@ Loop *unswitch(Loop &loop, Value *condition, LoopInfo &loops, DominatorTree &tre
   return other;
 }
 
+/// A gather of captures, which nothing writes.
+bool isCaptureGather(const Instruction &instruction) {
+  const auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == Intrinsic::masked_gather &&
+         call->hasMetadata(LLVMContext::MD_invariant_load);
+}
+
+/// Gathers, and what is computed of them, such as a square root.
+bool hoistGathers(Loop &loop, const DominatorTree &tree) {
+  BasicBlock *before = loop.getLoopPreheader();
+  if (!before)
+    return false;
+  SimpleLoopSafetyInfo safety;
+  safety.computeLoopSafetyInfo(&loop);
+  bool changed = false;
+  for (BasicBlock *block : loop.blocks())
+    for (Instruction &instruction : make_early_inc_range(*block)) {
+      if (!loop.hasLoopInvariantOperands(&instruction))
+        continue;
+      if (isCaptureGather(instruction) ? safety.isGuaranteedToExecute(instruction, &tree, &loop)
+                                       : changed && instruction.getType()->isVectorTy() &&
+                                             !instruction.mayReadFromMemory() &&
+                                             isSafeToSpeculativelyExecute(&instruction)) {
+        instruction.moveBefore(before->getTerminator()->getIterator());
+        changed = true;
+      }
+    }
+  return changed;
+}
+
 } // namespace
 
 /// A loop over rows must still be a loop when the vectoriser comes: a cheap metric's
@@ -262,4 +294,14 @@ annudf::runtime::cpu::UnrollVectorLoops::run(Function &function,
             [](const Metadata *p) { return !isProperty(p, "llvm.loop.unroll.disable"); },
             "llvm.loop.unroll.full");
   return PreservedAnalyses::none();
+}
+
+PreservedAnalyses annudf::runtime::cpu::HoistGathers::run(Function &function,
+                                                          FunctionAnalysisManager &analyses) {
+  const auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
+  bool changed = false;
+  const auto loops = analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder();
+  for (Loop *loop : reverse(loops))
+    changed |= hoistGathers(*loop, tree);
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -53,6 +53,12 @@ struct UnrollVectorLoops : llvm::PassInfoMixin<UnrollVectorLoops> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 
+/// After the vectoriser and LICM: takes the reads of captures by row out of the loops over
+/// coordinates. LICM moves no gather out of a loop that prefetches, as that counts as a write.
+struct HoistGathers : llvm::PassInfoMixin<HoistGathers> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
+
 } // namespace annudf::runtime::cpu
 
 #endif // ANNUDF_RUNTIME_LIB_CPU_JIT_ROWLOOPS_H
