@@ -15,6 +15,7 @@ import vectors
 
 import annudf
 from annudf import PackedBits, brute_force, ivf_flat
+from annudf._metric.vectors import prepared
 from annudf._shards.request import packed
 from annudf.distance import pairwise_distance
 from annudf.errors import CaptureError
@@ -163,14 +164,51 @@ def test_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=re.escape(told)):
         ivf_flat.prepare(ivf_flat.SearchParams(metric=METRIC), index, QUERIES, 1)
     far = ivf_flat.extend(ivf_flat.build(ivf_flat.IndexParams(n_lists=4), ROWS), MORE[:1], [2**24])
-    told = "has a value for each id up to the largest, 16777216, and 16777215 is the most for 61 rows; give them smaller ids"
-    with pytest.raises(CaptureError, match=told):
-        ivf_flat.search(ivf_flat.SearchParams(metric=METRIC), far, QUERIES, 1)
+    told = (
+        "metric '{}' needs a value of each row before the search, kept by id, and the largest id is 16777216; 16777215 is "
+        "the most for 61 rows, so give them smaller ids"
+    )
+    for metric in (METRIC, pickle.loads(pickle.dumps(METRIC)), NESTED):
+        with pytest.raises(CaptureError, match=re.escape(told.format(metric.name))):
+            ivf_flat.search(ivf_flat.SearchParams(metric=metric), far, QUERIES, 1)
     ivf_flat.extend(index, MORE, np.r_[3, 100:119], allow_repeated_ids=True)
-    with pytest.raises(
-        CaptureError, match="several rows of the index have the same id; give each row an id of its own"
-    ):
+    told = (
+        "metric 'correlation' needs a value of each row before the search, kept by id, and several rows of the index have "
+        "the id 3; give each row an id of its own"
+    )
+    with pytest.raises(CaptureError, match=re.escape(told)):
         ivf_flat.search(ivf_flat.SearchParams(metric=METRIC), index, QUERIES, 1)
+
+
+def test_links_begin_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(prepared, "_link", lambda artifact, element: begun.append(f"{artifact.name} {element}"))
+    metric = annudf.metric(vectors.correlation)
+    one_by_one = brute_force.knn(ROWS, QUERIES, 5, metric=metric)
+    wanted = [f"correlation{part} f32" for part in ("", "_prepared_x_0", "_prepared_y_0")]
+    assert sorted(begun) == wanted
+    brute_force.knn(ROWS, QUERIES, 5, metric=metric)
+    brute_force.knn(ROWS, QUERIES.astype(np.float16), 5, metric=metric)
+    annudf.set_num_threads(1)
+    try:
+        brute_force.knn(ROWS, QUERIES, 5, metric=annudf.metric(vectors.correlation))
+    finally:
+        annudf.set_num_threads(0)
+    assert sorted(begun) == wanted
+    monkeypatch.undo()
+    again = annudf.metric(vectors.correlation)
+    np.testing.assert_array_equal(brute_force.knn(ROWS, QUERIES, 5, metric=again), one_by_one)
+
+
+def test_each_artifact_prepares_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = annudf.metric(vectors.correlation)
+    artifact = metric._definition.artifact(("host",))
+    both = metric._prepares(artifact)
+    assert both is not None and list(both._parts) == ["prepared_x_0", "prepared_y_0"]
+    assert metric._prepares(artifact) is both
+    monkeypatch.setattr(metric._definition, "prepared", lambda _: ("prepared_y_0",))
+    other = metric._prepares(artifact)
+    assert other is not None and list(other._parts) == ["prepared_y_0"]
 
 
 TEXT = """

@@ -9,6 +9,7 @@ entry a query, or one with an entry a row. Here those metrics are run and the ca
 from __future__ import annotations
 
 import functools
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +22,8 @@ from annudf._devices import backends
 from annudf._metric import cache
 from annudf._metric.definition import HOST, Definition, Manifest
 from annudf._metric.recorded import ArtifactDefinition, ManifestDefinition
-from annudf.errors import CaptureError, DeviceError
+from annudf._support.log import logger
+from annudf.errors import CaptureError, DeviceError, Error
 
 if TYPE_CHECKING:
     from annudf._core import Artifact, Captures, Index
@@ -45,11 +47,15 @@ class Prepared:
         self._metric = metric
         self._parts = {name: self._part(_part(metric._definition, name)) for name in captures}
         self._of_rows: OrderedDict[tuple[Device, int], dict[str, Floats]] = OrderedDict()
+        self._linked: set[str] = set()
+        """Elements of vectors for which the links have begun."""
 
     def _part(self, definition: Definition) -> Metric:
         metric = self._metric
         values = {name: metric._values[name] for name in definition.captures if name in metric._values}
-        return type(metric)(definition, values, None, metric._allow_non_finite)
+        made = type(metric)(definition, values, None, metric._allow_non_finite)
+        made.__dict__["_users_name"] = metric._users_name
+        return made
 
     def bind(self, artifact: Artifact, device: Device, index: Index, queries: View) -> Captures:
         """The captures for a search of an index with these queries."""
@@ -57,12 +63,26 @@ class Prepared:
 
         metric = self._metric
         count = queries.shape[0]
+        if device == CPU and ELEMENT_OF_DTYPE[queries.dtype] == index.element:
+            self._link(artifact, index.element)
         values = _given(metric, device)
         for name, floats in (self._queries(index, queries) | self._rows(device, index)).items():
             values[name] = _value(floats, metric)
         if metric._columns:
             return _core.bind_index(artifact, index, values, True, count)
         return _core.Captures.bind(artifact, index.dims, values, True, index.row_extent, count)
+
+    def _link(self, artifact: Artifact, element: str) -> None:
+        """Begins all links side by side, each of which takes as long as the compilation; searches wait for theirs."""
+        if element in self._linked or backends.get_num_threads() == 1:
+            return
+        self._linked.add(element)
+        for one in (artifact, *(part._artifact_for(CPU) for part in self._parts.values())):
+            thread = threading.Thread(target=_link, args=(one, element), name="annudf-link")
+            try:
+                thread.start()
+            except RuntimeError:  # No thread can be had: the search links.
+                return
 
     def bind_pair(self, artifact: Artifact, pair: Pair, query: int = 0, row: int = 0) -> Captures:
         """The captures for one pair of vectors, which are query and row of those numbers."""
@@ -89,8 +109,8 @@ class Prepared:
             return {name: np.zeros(0, np.float32) for name in parts}
         if queries.device != CPU:
             raise DeviceError(
-                f"metric '{self._metric.name}' needs a value of each query before the search, which the host computes, "
-                f"and the queries are on {queries.device}; give them as an array of the host"
+                f"metric '{self._metric._users_name}' needs a value of each query before the search, which the host "
+                f"computes, and the queries are on {queries.device}; give them as an array of the host"
             )
         unread = _zeros(index.element, index.dims)
         one = _core.Index.of_rows(unread.address, 1, index.dims, index.element)
@@ -116,6 +136,13 @@ class Prepared:
             while len(self._of_rows) > _KEPT:
                 self._of_rows.popitem(last=False)
         return found
+
+
+def _link(artifact: Artifact, element: str) -> None:
+    try:
+        backends.backend(CPU).precompile(artifact, element)
+    except Error as error:  # As the search that needs it will say.
+        logger.debug("link ahead: %s", error)
 
 
 def _is_of_query(name: str) -> bool:
@@ -144,10 +171,11 @@ def _zeros(element: str, dims: int) -> View:
 def _of_each_row(part: Metric, device: Device, index: Index) -> Floats:
     """The distances of all rows, by a search for as many neighbours, which knows rows by any ids."""
     rows, extent = index.size, index.row_extent
+    told = f"metric '{part._users_name}' needs a value of each row before the search"
     if extent > (most := max(_MOST_IDS, _MOST_IDS_OF_A_ROW * rows)):
         raise CaptureError(
-            f"metric '{part.name}' has a value for each id up to the largest, {extent - 1}, and {most - 1} is the most "
-            f"for {rows} rows; give them smaller ids"
+            f"{told}, kept by id, and the largest id is {extent - 1}; {most - 1} is the most for {rows} rows, so give "
+            "them smaller ids"
         )
     result = np.full(extent, np.nan, np.float32)  # A search leaves out what is NaN.
     if rows == 0:
@@ -160,10 +188,11 @@ def _of_each_row(part: Metric, device: Device, index: Index) -> Floats:
         ids.ctypes.data, distances.ctypes.data, None, None, "", False, False, False,
     )  # fmt: skip
     found = ids[ids >= 0]
-    if len(np.unique(found)) < len(found):
+    ordered = np.sort(found)
+    if len(repeated := ordered[1:][ordered[1:] == ordered[:-1]]):
         raise CaptureError(
-            f"metric '{part.name}' has one value for each id, and several rows of the index have the same id; give "
-            "each row an id of its own"
+            f"{told}, kept by id, and several rows of the index have the id {repeated[0]}; give each row an id of its "
+            "own"
         )
     result[found] = distances[ids >= 0]
     return result
@@ -239,14 +268,23 @@ class Preparing:
     _definition: Definition
     _values: Mapping[str, Any]
 
+    @functools.cached_property
+    def _users_name(self) -> str:
+        """For messages: of what the user wrote, also if this is the metric of a prepared value."""
+        return self._definition.name
+
+    @functools.cached_property
+    def _prepared_values(self) -> dict[tuple[str, ...], Prepared]:
+        return {}
+
     def _prepares(self, artifact: Artifact) -> Prepared | None:
         """What is prepared for the code of that artifact; None if it needs nothing."""
         names = self._definition.prepared(artifact)
         if not names:
             return None
-        found: Prepared | None = self.__dict__.get("_prepared_values")
+        found = self._prepared_values.get(names)
         if found is None:
-            found = self.__dict__["_prepared_values"] = Prepared(cast("Metric", self), names)
+            found = self._prepared_values[names] = Prepared(cast("Metric", self), names)
         return found
 
     def prepares_rows(self) -> bool:
