@@ -34,12 +34,21 @@ namespace annudf {
 namespace {
 enum Side : unsigned { kQuery, kRow };
 
-/// What a value at the top of a distance is computed of.
+/// What is known of a value at the top of a distance, by the ops that it is computed by.
 struct Sources {
-  Slice ops;
   bool vectors[2] = {false, false};
   bool hasLoop = false;
-  bool readsScan = false; ///< The number of a row, query or list.
+  bool readsScan = false;    ///< The number of a row, query or list.
+  bool readsHoisted = false; ///< What was hoisted for each row.
+
+  Sources &operator|=(const Sources &other) {
+    for (unsigned side : {kQuery, kRow})
+      vectors[side] |= other.vectors[side];
+    hasLoop |= other.hasLoop;
+    readsScan |= other.readsScan;
+    readsHoisted |= other.readsHoisted;
+    return *this;
+  }
 };
 
 class Hoisting {
@@ -53,15 +62,18 @@ public:
 
 private:
   bool isLoop(Operation *op) const;
-  Sources sourcesOf(Value value) const;
-  void lookAt(Operation *op, Sources &sources) const;
+  Operation *topOf(Value value) const;
+  Sources sourcesOf(Value value);
+  Sources lookAt(Operation *op) const;
+  void forget(Operation *op);
+  Slice opsOf(Value value) const;
   SmallVector<scf::ForOp> loops() const;
-  Slice loopsThatOthersNeed() const;
+  SmallVector<scf::ForOp> loopsThatOthersNeed() const;
   void split(scf::ForOp loop);
-  void hoistFrom(Value value);
-  void hoist(Value value, Side side, const Sources &sources);
+  void hoistFrom(Value first);
+  void hoist(Value value, Side side);
   std::string freeName(Side side);
-  void writePrepare(Value value, StringRef name, const Sources &sources);
+  void writePrepare(Value value, StringRef name);
   void beginWithConstants(scf::ForOp loop);
   void eraseUnused();
 
@@ -73,7 +85,9 @@ private:
   /// Reads of captures that were hoisted here, and their indices.
   llvm::DenseMap<Operation *, Side> reads;
   llvm::DenseSet<Operation *> indices;
-  llvm::DenseSet<Value> seen; ///< By hoistFrom().
+  llvm::DenseSet<Value> seen;                 ///< By hoistFrom().
+  llvm::DenseMap<Operation *, Sources> known; ///< Those of an op hold those of all that it uses.
+  unsigned nextName[2] = {0, 0};
   unsigned numHoisted = 0;
 };
 } // namespace
@@ -88,42 +102,96 @@ SmallVector<scf::ForOp> Hoisting::loops() const {
                                                  [&](scf::ForOp op) { return isLoop(op); }));
 }
 
-void Hoisting::lookAt(Operation *op, Sources &sources) const {
-  sources.hasLoop |= isLoop(op);
-  op->walk([&](Operation *inner) {
-    if (auto read = dyn_cast<AtOp>(inner))
-      sources.vectors[read.getVector() == block.getArgument(1)] = true;
-    else if (auto index = dyn_cast<IndexOp>(inner))
-      sources.readsScan |= index.getKind() != ScanIndex::Dims && !indices.contains(inner);
-    else if (auto found = reads.find(inner); found != reads.end())
-      sources.vectors[found->second] = true;
-  });
+/// The op of the distance's block that computes it; null where there is none.
+Operation *Hoisting::topOf(Value value) const {
+  Operation *definer = value.getDefiningOp();
+  return definer ? block.findAncestorOpInBlock(*definer) : nullptr;
 }
 
-Sources Hoisting::sourcesOf(Value value) const {
+/// What the op itself reads.
+Sources Hoisting::lookAt(Operation *op) const {
   Sources sources;
-  auto add = [&](Value used) {
-    if (Operation *definer = used.getDefiningOp())
-      if (Operation *top = block.findAncestorOpInBlock(*definer))
-        sources.ops.insert(top);
-  };
-  add(value);
-  for (size_t i = 0; i < sources.ops.size(); ++i) {
-    lookAt(sources.ops[i], sources);
-    forEachUsed(sources.ops[i], add);
-  }
+  sources.hasLoop = isLoop(op);
+  op->walk([&](Operation *inner) {
+    if (auto read = dyn_cast<AtOp>(inner)) {
+      sources.vectors[read.getVector() == block.getArgument(1)] = true;
+    } else if (auto index = dyn_cast<IndexOp>(inner)) {
+      sources.readsScan |= index.getKind() != ScanIndex::Dims && !indices.contains(inner);
+    } else if (auto found = reads.find(inner); found != reads.end()) {
+      sources.vectors[found->second] = true;
+      sources.readsHoisted |= found->second == kRow;
+    }
+  });
   return sources;
 }
 
-Slice Hoisting::loopsThatOthersNeed() const {
-  Slice needed;
-  for (scf::ForOp loop : loops())
-    forEachUsed(loop, [&](Value value) {
-      for (Operation *op : sourcesOf(value).ops)
-        if (op != loop && isLoop(op))
-          needed.insert(op);
+/// Looks at each op once, and without recursion: a chain of ops may be long.
+Sources Hoisting::sourcesOf(Value value) {
+  Operation *wanted = topOf(value);
+  if (!wanted)
+    return {};
+  SmallVector<Operation *> pending{wanted};
+  while (!pending.empty()) {
+    Operation *op = pending.back();
+    const size_t before = pending.size();
+    if (!known.contains(op))
+      forEachUsed(op, [&](Value used) {
+        if (Operation *top = topOf(used); top && top != op && !known.contains(top))
+          pending.push_back(top);
+      });
+    if (pending.size() != before)
+      continue;
+    pending.pop_back();
+    if (known.contains(op))
+      continue;
+    Sources sources = lookAt(op);
+    forEachUsed(op, [&](Value used) {
+      if (Operation *top = topOf(used); top && top != op)
+        sources |= known.at(top);
     });
-  return needed;
+    known[op] = sources;
+  }
+  return known.at(wanted);
+}
+
+/// Forgets what is known of an op, and of all that use it.
+void Hoisting::forget(Operation *op) {
+  SmallVector<Operation *> pending{op};
+  while (!pending.empty()) {
+    Operation *each = pending.pop_back_val();
+    if (known.erase(each))
+      for (Operation *user : each->getUsers())
+        if (Operation *top = block.findAncestorOpInBlock(*user))
+          pending.push_back(top);
+  }
+}
+
+/// The ops that a value is computed by.
+Slice Hoisting::opsOf(Value value) const {
+  Slice ops;
+  auto add = [&](Value used) {
+    if (Operation *top = topOf(used))
+      ops.insert(top);
+  };
+  add(value);
+  for (size_t i = 0; i < ops.size(); ++i)
+    forEachUsed(ops[i], add);
+  return ops;
+}
+
+SmallVector<scf::ForOp> Hoisting::loopsThatOthersNeed() const {
+  Slice needed;
+  auto addUsedBy = [&](Operation *op) {
+    forEachUsed(op, [&](Value used) {
+      if (Operation *top = topOf(used); top && top != op)
+        needed.insert(top);
+    });
+  };
+  for (scf::ForOp loop : loops())
+    addUsedBy(loop);
+  for (size_t i = 0; i < needed.size(); ++i)
+    addUsedBy(needed[i]);
+  return llvm::filter_to_vector(loops(), [&](scf::ForOp loop) { return needed.contains(loop); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,15 +281,17 @@ std::string Hoisting::freeName(Side side) {
   for (CaptureOp capture : pairwise.getCaptures())
     taken.insert(capture.getName());
   const std::string symbol = pairwise.getSymName().str() + "_";
-  for (unsigned number = 0;; ++number) {
-    std::string name = (side == kQuery ? "prepared_x_" : "prepared_y_") + std::to_string(number);
+  while (true) {
+    std::string name =
+        (side == kQuery ? "prepared_x_" : "prepared_y_") + std::to_string(nextName[side]++);
     if (!taken.contains(name) &&
         !SymbolTable::lookupSymbolIn(pairwise->getParentOp(), symbol + name))
       return name;
   }
 }
 
-void Hoisting::writePrepare(Value value, StringRef name, const Sources &sources) {
+void Hoisting::writePrepare(Value value, StringRef name) {
+  const Slice ops = opsOf(value);
   builder.setInsertionPointAfter(last);
   auto prepare = cast<PairwiseOp>(builder.cloneWithoutRegions(*pairwise));
   prepare.setSymName((pairwise.getSymName() + "_" + name).str());
@@ -230,7 +300,7 @@ void Hoisting::writePrepare(Value value, StringRef name, const Sources &sources)
   builder.setInsertionPointToStart(&prepare.getBody().emplaceBlock());
   for (CaptureOp capture : pairwise.getCaptures())
     if (llvm::any_of(capture->getUsers(), [&](Operation *user) {
-          return sources.ops.contains(block.findAncestorOpInBlock(*user));
+          return ops.contains(block.findAncestorOpInBlock(*user));
         }))
       builder.clone(*capture, mapping);
   auto alone = DistanceOp::create(builder, value.getLoc());
@@ -239,14 +309,14 @@ void Hoisting::writePrepare(Value value, StringRef name, const Sources &sources)
     mapping.map(vector, body.addArgument(vector.getType(), vector.getLoc()));
   builder.setInsertionPointToStart(&body);
   for (Operation &op : block)
-    if (sources.ops.contains(&op))
+    if (ops.contains(&op))
       builder.clone(op, mapping);
   YieldOp::create(builder, value.getLoc(), mapping.lookup(value));
 }
 
-void Hoisting::hoist(Value value, Side side, const Sources &sources) {
+void Hoisting::hoist(Value value, Side side) {
   const std::string name = freeName(side);
-  writePrepare(value, name, sources);
+  writePrepare(value, name);
   const Location loc = value.getLoc();
   auto type = CaptureType::get(builder.getContext(),
                                {side == kQuery ? CaptureType::kQuery : CaptureType::kRow},
@@ -258,30 +328,34 @@ void Hoisting::hoist(Value value, Side side, const Sources &sources) {
   auto read = LoadOp::create(builder, loc, capture, ValueRange{index});
   indices.insert(index);
   reads[read] = side;
+  forget(topOf(value)); // While the users are its own.
   value.replaceAllUsesWith(read);
   ++numHoisted;
 }
 
-/// Hoists `value` where a loop needs it, or what it is computed of if it needs both vectors.
-void Hoisting::hoistFrom(Value value) {
-  Operation *definer = value.getDefiningOp();
-  if (!definer || definer->getBlock() != &block || !seen.insert(value).second)
-    return;
-  const Sources sources = sourcesOf(value);
-  if (!sources.hasLoop)
-    return;
-  const bool ofBoth = sources.vectors[0] && sources.vectors[1];
-  // A scan reports distances as f32, so a capture has no other values.
-  if (!ofBoth && !sources.readsScan && value.getType().isF32()) {
-    hoist(value, sources.vectors[1] ? kRow : kQuery, sources);
-    return;
+/// Hoists a value where a loop needs it, or what it is computed of if it needs both vectors.
+void Hoisting::hoistFrom(Value first) {
+  SmallVector<Value> pending{first};
+  while (!pending.empty()) {
+    const Value value = pending.pop_back_val();
+    Operation *definer = value.getDefiningOp();
+    if (!definer || definer->getBlock() != &block || !seen.insert(value).second)
+      continue;
+    const Sources sources = sourcesOf(value);
+    if (!sources.hasLoop)
+      continue;
+    const bool ofBoth = sources.vectors[0] && sources.vectors[1];
+    // A scan reports distances as f32, so a capture has no other values.
+    if (!ofBoth && !sources.readsScan && value.getType().isF32()) {
+      hoist(value, sources.vectors[1] ? kRow : kQuery);
+      continue;
+    }
+    if (isLoop(definer))
+      continue;
+    SmallVector<Value> used;
+    forEachUsed(definer, [&](Value each) { used.push_back(each); });
+    llvm::append_range(pending, llvm::reverse(used)); // The first of them comes first.
   }
-  if (isLoop(definer))
-    return;
-  SmallVector<Value> used;
-  forEachUsed(definer, [&](Value each) { used.push_back(each); });
-  for (Value each : used)
-    hoistFrom(each);
 }
 
 /// No accumulator begins with a value of a row. So the first turn takes the value in place of what
@@ -289,9 +363,7 @@ void Hoisting::hoistFrom(Value value) {
 void Hoisting::beginWithConstants(scf::ForOp loop) {
   for (unsigned number = 0; number < loop.getNumResults(); ++number) {
     const Value initial = loop.getInitArgs()[number];
-    const Slice ops = sourcesOf(initial).ops;
-    if (llvm::none_of(
-            ops, [&](Operation *op) { return reads.lookup(op) == kRow && reads.contains(op); }))
+    if (!sourcesOf(initial).readsHoisted)
       continue;
     builder.setInsertionPoint(loop);
     const Location loc = initial.getLoc();
@@ -316,12 +388,12 @@ void Hoisting::eraseUnused() {
 
 unsigned Hoisting::run() {
   takeLoopsOutOfBranches(distance);
-  const Slice needed = loopsThatOthersNeed();
+  const SmallVector<scf::ForOp> needed = loopsThatOthersNeed();
   if (needed.empty())
     return 0;
-  for (Operation *loop : needed)
+  for (scf::ForOp loop : needed)
     if (loop->getNumResults() > 1)
-      split(cast<scf::ForOp>(loop));
+      split(loop);
   for (scf::ForOp loop : loops()) {
     SmallVector<Value> used;
     forEachUsed(loop, [&](Value value) { used.push_back(value); });
