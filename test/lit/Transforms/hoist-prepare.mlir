@@ -200,3 +200,37 @@ annudf.pairwise @begun order(min) coarse(l2) elements(f32) {
     annudf.yield %dot : f32
   }
 }
+
+// What is known of a value is asked anew once what it is computed of is hoisted.
+// CHECK-LABEL: annudf.pairwise @begun_with_both
+// CHECK:         %[[BOTH:.*]] = arith.mulf
+// CHECK:         scf.for
+// CHECK:           arith.select %{{.*}}, %[[BOTH]], %{{.*}} : f32
+// METRIC-LABEL: annudf.metric @begun_with_both
+annudf.pairwise @begun_with_both order(min) coarse(l2) elements(f32) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %dims = annudf.index dims
+    %zero = arith.constant 0.0 : f32
+    %sumx = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %next = arith.addf %acc, %xi : f32
+      scf.yield %next : f32
+    }
+    %sumy = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %next = arith.addf %acc, %yi : f32
+      scf.yield %next : f32
+    }
+    %both = arith.mulf %sumx, %sumy : f32
+    %most = scf.for %i = %begin to %dims step %step iter_args(%acc = %both) -> (f32) {
+      %xi = annudf.at %x[%i] : !annudf.vector<f32>
+      %yi = annudf.at %y[%i] : !annudf.vector<f32>
+      %product = arith.mulf %xi, %yi : f32
+      %next = arith.maximumf %acc, %product : f32
+      scf.yield %next : f32
+    }
+    annudf.yield %most : f32
+  }
+}
