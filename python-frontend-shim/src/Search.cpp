@@ -1,4 +1,4 @@
-//===- Search.cpp - Backends, device memory and this machine --------------===//
+//===- Search.cpp - Backends, their searches and device memory ------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -334,47 +334,6 @@ void wait(const Event &self) {
   check(status);
 }
 
-/// A text of the library, or why there is none.
-nb::object foundOrWhyNot(annudf_cuda_compiler which, bool &found) {
-  annudf_buffer *text = nullptr;
-  found = withoutGil([&] { return annudf_describe_cuda_compiler(which, &text); }) == ANNUDF_OK;
-  const BufferPtr owner(text);
-  return found ? nb::object(toText(text)) : nb::object(nb::str(annudf_last_error()));
-}
-
-nb::dict describeEnvironment() {
-  annudf_environment *raw = nullptr;
-  const Outcome status = withoutGil([&] { return annudf_environment_describe(&raw); });
-  const EnvironmentPtr environment(raw);
-  check(status);
-  const annudf_environment_info &info = *annudf_environment_get(raw);
-  nb::list devices;
-  for (size_t i = 0; i < info.device_count; ++i)
-    devices.append(info.devices[i]);
-  bool nvptxFound = false, nvvmFound = false, nvrtcFound = false;
-  const nb::object nvptx = foundOrWhyNot(ANNUDF_CUDA_NVPTX, nvptxFound);
-  const nb::object nvvm = foundOrWhyNot(ANNUDF_CUDA_LIBNVVM, nvvmFound);
-  const nb::object nvrtc = foundOrWhyNot(ANNUDF_CUDA_NVRTC, nvrtcFound);
-  nb::dict result;
-  result["version"] = annudf_version();
-  result["llvm"] = annudf_llvm_version();
-  result["cpu_built"] = info.has_cpu != 0;
-  result["cpu"] = info.cpu;
-  result["cuda_built"] = info.has_cuda != 0;
-  result["driver_found"] = info.driver_found != 0;
-  result["driver"] = info.driver;
-  result["devices"] = devices;
-  result["linker_found"] = info.linker_found != 0;
-  result["linker"] = info.linker;
-  result["nvptx_found"] = nvptxFound;
-  result["nvptx"] = nvptx;
-  result["libnvvm_found"] = nvvmFound;
-  result["libnvvm"] = nvvm;
-  result["nvrtc_found"] = nvrtcFound;
-  result["nvrtc"] = nvrtc;
-  return result;
-}
-
 } // namespace
 
 /// Classes of what a backend makes.
@@ -494,9 +453,7 @@ void addSearch(nb::module_ &module) {
       "rows"_a, "ArgumentError unless a search of so many rows may ask for k of them.");
   module.def("precompile_for", &precompileFor, "artifact"_a, "element"_a, "arch"_a,
              "Leaves the kernels for GPUs of an architecture, 90 for sm_90, in the cache on disk.");
-  module.def("describe_environment", &describeEnvironment,
-             nb::sig("def describe_environment() -> dict[str, str | bool | list[str]]"),
-             "What this build and this machine offer. `X_found` false: `X` says why not.");
+  addEnvironment(module);
   module.def("merge_parts", &mergeParts, "distances"_a, "ids"_a, "out_distances"_a, "out_ids"_a,
              "parts"_a, "queries"_a, "found"_a, "translations"_a, "largest_is_best"_a, "k"_a,
              "threads"_a = 0,

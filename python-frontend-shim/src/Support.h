@@ -228,6 +228,8 @@ void addBuilds(nb::class_<Backend> &backend);
 void addRefine(nb::class_<Backend> &backend);
 void addCompiler(nb::module_ &module);
 void addDeviceUdf(nb::module_ &module);
+/// What this machine offers.
+void addEnvironment(nb::module_ &module);
 void addFilters(nb::module_ &module);
 void addIndex(nb::module_ &module);
 void addSearch(nb::module_ &module);
