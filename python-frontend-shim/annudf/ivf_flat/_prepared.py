@@ -89,12 +89,12 @@ def prepare(
         )
     asked = check_filter(filter, found.place)
     check_entries(index, found.metric, asked)
-    artifact, captures = found.metric.prepare(device, index._core, rows)
-    if found.metric.prepares_queries(artifact):
+    if found.metric.prepares_queries(found.metric._artifact_for(device)):
         raise CaptureError(
             f"metric '{found.metric.name}' needs a value of each query before the search, which a prepared search does "
             "not compute; call search()"
         )
+    artifact, captures = found.metric.prepare(device, index._core, rows)
     assert captures is not None  # Bound for a query at least.
     engine, bound = backends.backend(device), captures
     try:

@@ -68,6 +68,18 @@ def test_searches(metric: annudf.Metric) -> None:
     check(NearestNeighbors(n_neighbors=3, metric=metric).fit(ROWS).kneighbors(QUERIES), expected)
 
 
+def test_values_of_one_side() -> None:
+    def shares(a, b):  # type: ignore[no-untyped-def]
+        total = np.sum(a)
+        return np.sum(np.abs(a / total - b))
+
+    metric = annudf.metric(shares)
+    expected = exact(QUERIES, ROWS, shares)
+    check(brute_force.knn(ROWS, QUERIES, 5, metric=metric), expected)
+    every = np.tile(np.arange(60), (4, 1))
+    check(annudf.refine(ROWS, QUERIES, every, 5, metric=metric), expected)
+
+
 def test_changes_of_an_index(tmp_path: Path) -> None:
     params = ivf_flat.SearchParams(n_probes=4, metric=METRIC)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), ROWS)

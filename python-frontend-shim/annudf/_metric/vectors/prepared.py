@@ -126,11 +126,13 @@ class Prepared:
 
     def _rows(self, device: Device, index: Index) -> dict[str, Floats]:
         """The values of each row by its id, kept until the rows change."""
+        parts = {name: part for name, part in self._parts.items() if not _is_of_query(name)}
+        if not parts:  # The index may then be rows that nothing was built of.
+            return {}
         place = CPU if index.device < 0 else device
         key = place, index.generation
         found = self._of_rows.get(key)
         if found is None:
-            parts = {name: part for name, part in self._parts.items() if not _is_of_query(name)}
             found = {name: _of_each_row(part, place, index) for name, part in parts.items()}
             self._of_rows[key] = found
             while len(self._of_rows) > _KEPT:
