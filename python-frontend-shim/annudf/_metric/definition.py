@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import time
 import types
 from abc import ABC, abstractmethod
@@ -230,6 +231,9 @@ def _refuse_linked(value: object) -> NoReturn:
     raise UnsupportedError("linked device code has none for a host", [])
 
 
+_LOADS_PREPARED = re.compile(r'it loads "(prepared_[xy]_\d+)" at an index that is not [^(]*')
+
+
 class FunctionDefinition(Definition):
     """A Python function."""
 
@@ -341,8 +345,19 @@ class FunctionDefinition(Definition):
 
     @functools.cached_property
     def properties(self) -> Properties:
-        proved = proved_of(json.loads(self.lower("properties", "")), ops_in_python)
+        proved = proved_of(json.loads(self.lower("properties", "")), self._reason)
         return replace(proved, raised=True) if self.options.is_pairwise else proved
+
+    def _reason(self, text: str) -> str:
+        """A reason of the compiler in the words of Python; the captures of prepared values are none of the user's."""
+
+        def told(found: re.Match[str]) -> str:
+            whose = "query" if found[1].startswith("prepared_x") else "row"
+            return (
+                found[0] if found[1] in self.options.captures else f"it needs a value of each {whose} before the pass"
+            )
+
+        return _LOADS_PREPARED.sub(told, ops_in_python(text))
 
     def lower(self, target: str, arch: str, part: str = "") -> bytes:
         from annudf import _core

@@ -212,6 +212,23 @@ def test_links_begin_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(brute_force.knn(ROWS, QUERIES, 5, metric=again), one_by_one)
 
 
+def test_reasons_are_in_the_users_words() -> None:
+    assert METRIC.properties.form is None and '"prepared_' not in str(METRIC.properties)
+    assert METRIC.properties.quadratic.why == "it needs a value of each row before the pass"
+
+    def own(a, b, ctx):  # type: ignore[no-untyped-def]
+        return np.sum(np.abs(a - b * np.sum(b))) + ctx.prepared_y_0[ctx.row]
+
+    age = rng.random(60, dtype=np.float32)
+    metric = annudf.metric(captures={"prepared_y_0": age})(own)
+    assert "it needs a value of each row before the pass" in str(metric.properties)
+    b = ROWS.astype(float)
+    check(
+        brute_force.knn(ROWS, QUERIES, 5, metric=metric),
+        np.abs(QUERIES[:, None] - b * b.sum(1)[:, None]).sum(2) + age,
+    )
+
+
 def test_each_artifact_prepares_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     metric = annudf.metric(vectors.correlation)
     artifact = metric._definition.artifact(("host",))
