@@ -320,7 +320,8 @@ void dropUnreached(Module &module, Function &entry, FunctionAnalysisManager &ana
     }
 }
 
-std::string optimise(Module &module, Function &entry, TargetMachine &target, bool vectorMath) {
+std::string optimise(Module &module, Function &entry, TargetMachine &target, bool vectorMath,
+                     bool anyWidth) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager callGraph;
@@ -337,9 +338,11 @@ std::string optimise(Module &module, Function &entry, TargetMachine &target, boo
   annudf::runtime::cpu::keepRowLoopsWhole(instrumentation);
   PassBuilder builder(&target, tuning, std::nullopt, &instrumentation);
   std::string remark;
-  builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+  builder.registerVectorizerStartEPCallback([&](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
     passes.addPass(annudf::runtime::cpu::UnswitchRowLoops());
+    if (anyWidth)
+      passes.addPass(annudf::runtime::cpu::WidenRowLoops());
   });
   builder.registerVectorizerEndEPCallback([&](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(annudf::runtime::cpu::RemarkRowLoops(remark));
@@ -448,9 +451,10 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   const int32_t tile = queriesOfTile(*hooks);
   const std::string slowRows = slowRowsOf(*hooks);
   const unsigned usual = usualBits(target);
+  const bool anyWidth = isSameAtAnyWidth(*hooks);
   unsigned bits = host.vectorBits;
   if (bits == 0)
-    bits = isSameAtAnyWidth(*hooks) ? vectorBits(target) : usual;
+    bits = anyWidth ? vectorBits(target) : usual;
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
   defineStubs(*scan, metric);
@@ -469,7 +473,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   if (bits != usual)
     setVectorBits(*scan, bits);
   markMathPure(*scan);
-  const std::string said = optimise(*scan, *scan->getFunction(entry), target, vectorMath);
+  const std::string said = optimise(*scan, *scan->getFunction(entry), target, vectorMath, anyWidth);
   if (remark)
     *remark = said.empty() || slowRows.empty() ? said : "computed one row at a time: " + slowRows;
   if (!errors.empty())

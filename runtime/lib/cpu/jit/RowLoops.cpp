@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/MustExecute.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -30,16 +31,22 @@ namespace {
 
 /// Gives a loop's terminator the properties that `keep` accepts, and `add`.
 template <class Keep>
-void setLoopProperties(Instruction &terminator, const MDNode &loop, Keep keep, const char *add) {
+void setLoopProperties(Instruction &terminator, const MDNode &loop, Keep keep,
+                       ArrayRef<Metadata *> add) {
   LLVMContext &context = terminator.getContext();
   SmallVector<Metadata *> properties{nullptr}; // The first is the loop's own identity.
   for (const MDOperand &operand : drop_begin(loop.operands()))
     if (keep(operand))
       properties.push_back(operand);
-  properties.push_back(MDNode::get(context, MDString::get(context, add)));
+  properties.push_back(MDNode::get(context, add));
   MDNode *changed = MDNode::getDistinct(context, properties);
   changed->replaceOperandWith(0, changed);
   terminator.setMetadata(LLVMContext::MD_loop, changed);
+}
+
+template <class Keep>
+void setLoopProperties(Instruction &terminator, const MDNode &loop, Keep keep, const char *add) {
+  setLoopProperties(terminator, loop, keep, {MDString::get(terminator.getContext(), add)});
 }
 
 bool isProperty(const Metadata *property, StringRef name) {
@@ -181,6 +188,36 @@ Loop *unswitch(Loop &loop, Value *condition, LoopInfo &loops, DominatorTree &tre
   return other;
 }
 
+/// Whether it is used to index captures alone, as the numbers of rows mostly are.
+bool onlyIndexes(const Value &value) {
+  return all_of(value.users(), [&](const User *user) {
+    if (const auto *address = dyn_cast<GetElementPtrInst>(user))
+      return address->getPointerOperand() != &value;
+    const auto *op = dyn_cast<BinaryOperator>(user);
+    return op &&
+           is_contained({Instruction::Add, Instruction::Mul, Instruction::Shl}, op->getOpcode()) &&
+           onlyIndexes(*op);
+  });
+}
+
+/// Whether all that it loads and stores has 32 bits at most, but the numbers of rows.
+bool isWidenedByNumbersOnly(const Loop &loop) {
+  bool hasNumbers = false;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block) {
+      const Value *moved = isa<LoadInst>(instruction) ? &instruction : nullptr;
+      if (const auto *store = dyn_cast<StoreInst>(&instruction))
+        moved = store->getValueOperand();
+      if (!moved || loop.isLoopInvariant(&instruction) ||
+          moved->getType()->getScalarSizeInBits() <= 32)
+        continue;
+      if (!isa<LoadInst>(instruction) || !moved->getType()->isIntegerTy(64) || !onlyIndexes(*moved))
+        return false;
+      hasNumbers = true;
+    }
+  return hasNumbers;
+}
+
 /// A gather of captures, which nothing writes.
 bool isCaptureGather(const Instruction &instruction) {
   const auto *call = dyn_cast<IntrinsicInst>(&instruction);
@@ -260,6 +297,26 @@ PreservedAnalyses annudf::runtime::cpu::UnswitchRowLoops::run(Function &function
       made.push_back(other);
       changed = true;
     }
+  }
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+PreservedAnalyses annudf::runtime::cpu::WidenRowLoops::run(Function &function,
+                                                           FunctionAnalysisManager &analyses) {
+  const unsigned bits = analyses.getResult<TargetIRAnalysis>(function)
+                            .getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector)
+                            .getFixedValue();
+  LLVMContext &context = function.getContext();
+  bool changed = false;
+  for (const Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+    if (bits < 64 || !isRowLoop(*loop) || !loop->isInnermost() || !isWidenedByNumbersOnly(*loop))
+      continue;
+    Constant *rows = ConstantInt::get(Type::getInt32Ty(context), bits / 32);
+    setLoopProperties(
+        *loop->getLoopLatch()->getTerminator(), *loop->getLoopID(),
+        [](const Metadata *) { return true; },
+        {MDString::get(context, "llvm.loop.vectorize.width"), ConstantAsMetadata::get(rows)});
+    changed = true;
   }
   return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -37,6 +37,13 @@ struct UnswitchRowLoops : llvm::PassInfoMixin<UnswitchRowLoops> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 
+/// Before the vectoriser: it would take half as many rows at once where the widest value is a row's
+/// number, which has 64 bits, also if nothing computes with it. For hooks that give the same bits
+/// at any width.
+struct WidenRowLoops : llvm::PassInfoMixin<WidenRowLoops> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
+
 /// After the vectoriser: tells what of the loops over rows is done for one row at a time.
 class RemarkRowLoops : public llvm::PassInfoMixin<RemarkRowLoops> {
 public:
