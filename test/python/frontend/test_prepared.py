@@ -236,7 +236,7 @@ def test_each_artifact_prepares_its_own(monkeypatch: pytest.MonkeyPatch) -> None
     assert both is not None and list(both._parts) == ["prepared_x_0", "prepared_y_0"]
     assert metric._prepares(artifact) is both
     monkeypatch.setattr(metric._definition, "prepared", lambda _: ("prepared_y_0",))
-    other = metric._prepares(artifact)
+    other = metric._prepares(NESTED._definition.artifact(("host",)))
     assert other is not None and list(other._parts) == ["prepared_y_0"]
 
 

@@ -36,6 +36,8 @@ _MOST_IDS, _MOST_IDS_OF_A_ROW = 1 << 24, 64
 """Ids may be so large, or so many times the number of rows: there is a value for each up to the largest."""
 
 Floats = npt.NDArray[np.float32]
+Given = tuple[str, tuple[int, ...], bytes, str]
+"""Type, shape, data and origin of a capture's value."""
 Pair = tuple[int, int, str, int, str]
 """Dimensions, and address and element type of the query and of the row."""
 
@@ -46,7 +48,7 @@ class Prepared:
     def __init__(self, metric: Metric, captures: Sequence[str]) -> None:
         self._metric = metric
         self._parts = {name: self._part(_part(metric._definition, name)) for name in captures}
-        self._of_rows: OrderedDict[tuple[Device, int], dict[str, Floats]] = OrderedDict()
+        self._of_rows: OrderedDict[tuple[Device, int], dict[str, Given]] = OrderedDict()
         self._linked: set[str] = set()
         """Elements of vectors for which the links have begun."""
 
@@ -66,8 +68,8 @@ class Prepared:
         if device == CPU and ELEMENT_OF_DTYPE[queries.dtype] == index.element:
             self._link(artifact, index.element)
         values = _given(metric, device)
-        for name, floats in (self._queries(index, queries) | self._rows(device, index)).items():
-            values[name] = _value(floats, metric)
+        values |= {name: _value(floats, metric) for name, floats in self._queries(index, queries).items()}
+        values |= self._rows(device, index)
         if metric._columns:
             return _core.bind_index(artifact, index, values, True, count)
         return _core.Captures.bind(artifact, index.dims, values, True, index.row_extent, count)
@@ -124,7 +126,7 @@ class Prepared:
             )  # fmt: skip
         return result
 
-    def _rows(self, device: Device, index: Index) -> dict[str, Floats]:
+    def _rows(self, device: Device, index: Index) -> dict[str, Given]:
         """The values of each row by its id, kept until the rows change."""
         parts = {name: part for name, part in self._parts.items() if not _is_of_query(name)}
         if not parts:  # The index may then be rows that nothing was built of.
@@ -133,7 +135,8 @@ class Prepared:
         key = place, index.generation
         found = self._of_rows.get(key)
         if found is None:
-            found = {name: _of_each_row(part, place, index) for name, part in parts.items()}
+            metric = self._metric
+            found = {name: _value(_of_each_row(part, place, index), metric) for name, part in parts.items()}
             self._of_rows[key] = found
             while len(self._of_rows) > _KEPT:
                 self._of_rows.popitem(last=False)
@@ -151,7 +154,7 @@ def _is_of_query(name: str) -> bool:
     return name.startswith("prepared_x_")
 
 
-def _value(floats: Floats, metric: Metric) -> tuple[str, tuple[int, ...], bytes, str]:
+def _value(floats: Floats, metric: Metric) -> Given:
     return "f32", floats.shape, floats.tobytes(), f"metric '{metric.name}'"
 
 
@@ -279,9 +282,16 @@ class Preparing:
     def _prepared_values(self) -> dict[tuple[str, ...], Prepared]:
         return {}
 
+    @functools.cached_property
+    def _prepared_names(self) -> dict[str, tuple[str, ...]]:
+        """By the artifact's digest, as asking a manifest takes a while."""
+        return {}
+
     def _prepares(self, artifact: Artifact) -> Prepared | None:
         """What is prepared for the code of that artifact; None if it needs nothing."""
-        names = self._definition.prepared(artifact)
+        names = self._prepared_names.get(digest := artifact.digest)
+        if names is None:
+            names = self._prepared_names[digest] = self._definition.prepared(artifact)
         if not names:
             return None
         found = self._prepared_values.get(names)
