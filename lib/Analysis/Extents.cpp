@@ -103,6 +103,53 @@ UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, LoadOp load
   return {};
 }
 
+UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, AtOp read) {
+  if (!ranges.isReachable(read))
+    return {};
+  const IntRange index = ranges.at(read.getIndexMutable());
+  return {isInside(index, std::nullopt, CaptureType::kDim), CaptureType::kDim, spell(index.smin),
+          spellLargest(index), "dims - 1"};
+}
+
+UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, OpOperand &operand,
+                                        ScratchType scratch) {
+  if (!ranges.isReachable(operand.getOwner()))
+    return {};
+  const IntRange index = ranges.at(operand);
+  const int64_t entries = scratch.getEntries(), more = entries - 1;
+  const bool isBelow = scratch.getPerDim() ? index.dmax < entries : index.smax < entries;
+  UnprovedIndex found{Inside::Yes, CaptureType::kDim, spell(index.smin), spellLargest(index),
+                      std::to_string(more)};
+  if (scratch.getPerDim())
+    found.last = more == 0 ? "dims" : more < 0 ? "dims - 1" : "dims + " + std::to_string(more);
+  if (index.smin < 0)
+    found.why = Inside::MayBeBelow;
+  else if (!isBelow)
+    found.why = Inside::MayBeAbove;
+  return found;
+}
+
+std::optional<LoopRuns> annudf::runsOf(const RangeAnalysis &ranges, scf::ForOp loop) {
+  if (!ranges.isReachable(loop))
+    return LoopRuns{};
+  const IntRange lower = ranges.at(loop->getOpOperand(0)), upper = ranges.at(loop->getOpOperand(1)),
+                 step = ranges.at(loop->getOpOperand(2));
+  const Wide largest = (Wide(1) << (step.width - 1)) - 1;
+  if (!step.isConstant() || step.smin <= 0)
+    return std::nullopt;
+  // The counter is stepped once more before the last comparison, and must not wrap around.
+  if (upper.smax + step.smax > largest ||
+      (loop.getUnsignedCmp() && (lower.smin < 0 || upper.smin < 0)))
+    return std::nullopt;
+  const Wide runs = (upper.smax - lower.smin + step.smin - 1) / step.smin;
+  if (runs <= ANNUDF_MAX_TRIP_COUNT)
+    return LoopRuns{false, int64_t(std::max<Wide>(runs, 0))};
+  const Wide more = upper.dmax - lower.smin;
+  if (more > ANNUDF_MAX_TRIP_COUNT)
+    return std::nullopt;
+  return LoopRuns{true, int64_t(std::max<Wide>(more, 0))};
+}
+
 std::string annudf::spellRange(const IntRange &range, bool isSigned) {
   const Wide low = isSigned ? range.smin : range.umin, high = isSigned ? range.smax : range.umax;
   return low == high ? spell(low) : "from " + spell(low) + " to " + spell(high);

@@ -19,7 +19,7 @@ ProvedFacts ProvedFacts::of(UdfOpInterface udf, const CodeTarget &target) {
   ProvedFacts facts;
   facts.rowOnlyIndexes = describe(udf).hasRowCaptures() && annudf::rowOnlyIndexes(udf);
   auto metric = dyn_cast<MetricOp>(udf.getOperation());
-  facts.readsList = metric && annudf::readsList(udf);
+  facts.readsList = !isa<FilterOp>(udf.getOperation()) && annudf::readsList(udf);
   if (metric && target.form)
     facts.form = proveForm(metric).form;
   return facts;

@@ -63,8 +63,8 @@ static bool isCast(Operation *op) {
 }
 
 static bool isRecorded(Operation *op) {
-  return isa<LoadOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::ShLIOp,
-             arith::ShRSIOp, arith::ShRUIOp>(op);
+  return isa<LoadOp, AtOp, GetOp, PutOp, scf::ForOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+             arith::RemUIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op);
 }
 
 namespace {

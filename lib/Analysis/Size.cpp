@@ -82,9 +82,11 @@ uint64_t SizeCounter::below(Operation *root) const {
 
 uint64_t SizeCounter::of(Operation *op) const {
   uint64_t size = below(op);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    size = llvm::SaturatingMultiply(
-        size, static_cast<uint64_t>(std::max<int64_t>(1, LoopBounds::of(loop)->trips())));
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    const std::optional<LoopBounds> bounds = LoopBounds::of(loop);
+    const uint64_t trips = bounds ? static_cast<uint64_t>(bounds->trips()) : runs.lookup(op);
+    size = llvm::SaturatingMultiply(size, std::max<uint64_t>(1, trips));
+  }
   if (auto call = dyn_cast<func::CallOp>(op))
     size = helpers.lookup(graph.callee(call));
   return llvm::SaturatingAdd(size, weightOf(op));

@@ -33,6 +33,8 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
     return metric.isFilter();
   case ANNUDF_FEATURE_STRUCT:
     return metric.accumulator == ANNUDF_ACCUMULATOR_STRUCT;
+  case ANNUDF_FEATURE_PAIRWISE:
+    return metric.isPairwise();
   }
   return false;
 }
@@ -89,149 +91,6 @@ public:
 private:
   uint32_t least_ = 0;
 };
-
-std::string captureFault(const CaptureInfo &capture) {
-  const std::string which = "capture " + inQuotes(capture.name) + " ";
-  if (!isName(capture.name))
-    return which +
-           "has a name that is none; a name has letters, digits and _, no digit first, "
-           "and at most " +
-           std::to_string(ANNUDF_MAX_NAME) + " bytes";
-  if (!rowOf(capture.element))
-    return which + "has an element type that is no value of the ABI";
-  if (capture.extents.size() > ANNUDF_MAX_EXTENTS)
-    return which + "has " + std::to_string(capture.extents.size()) + " extents, at most " +
-           std::to_string(ANNUDF_MAX_EXTENTS) + " are allowed";
-  for (const CaptureExtent &extent : capture.extents) {
-    if (!rowOf(extent.kind))
-      return which + "has an extent that is no value of the ABI";
-    if (&extent != capture.extents.data() && isFirstOnly(extent.kind))
-      return which + "has extent " + toString(extent.kind) + " after another";
-    if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
-      return which + "has extent " + std::to_string(extent.constant) + ", which must be above 0";
-  }
-  return "";
-}
-
-std::string faultOfElements(const MetricDescriptor &m) {
-  if (m.elements.empty())
-    return "manifest field 'elements' is empty: the metric accepts no element type";
-  for (auto entry = m.elements.begin(); entry != m.elements.end(); ++entry) {
-    if (!rowOf(*entry))
-      return "manifest field 'elements' holds no value of the ABI";
-    if (std::find(m.elements.begin(), entry, *entry) != entry)
-      return std::string("manifest field 'elements' names ") + toString(*entry) + " twice";
-    // A set has one spelling only: equal metrics have equal manifests.
-    if (entry != m.elements.begin() && entry[-1] > *entry)
-      return std::string("manifest field 'elements' names ") + toString(*entry) + " out of order";
-    if (!converts(*entry, m.compute))
-      return std::string("compute type ") + toString(m.compute) + " cannot hold element type " +
-             toString(*entry);
-  }
-  if (m.missingValues && std::none_of(m.elements.begin(), m.elements.end(), [](annudf_element e) {
-        return kindOf(e) == NumberKind::Float;
-      }))
-    return "manifest field 'missing_values' is true, but no element type of the metric has NaN";
-  return "";
-}
-
-/// A struct has fields, which are no structs, and says itself what its distance is.
-std::string faultOfFields(const MetricDescriptor &m) {
-  if (m.accumulator != ANNUDF_ACCUMULATOR_STRUCT)
-    return m.fields.empty()
-               ? ""
-               : std::string("manifest field 'fields' has ") + std::to_string(m.fields.size()) +
-                     ", but the accumulator is " + toString(m.accumulator);
-  if (m.fields.size() < 2 || m.fields.size() > ANNUDF_MAX_FIELDS)
-    return "manifest field 'fields' has " + std::to_string(m.fields.size()) +
-           ", a struct has 2 to " + std::to_string(ANNUDF_MAX_FIELDS);
-  for (annudf_accumulator field : m.fields)
-    if (!rowOf(field) || field == ANNUDF_ACCUMULATOR_STRUCT)
-      return "manifest field 'fields' holds what no field can be";
-  if (!m.has(ANNUDF_HOOK_FINALIZE))
-    return "manifest field 'hooks' lacks finalize, which an accumulator of several fields needs";
-  return "";
-}
-
-/// A filter is a name, dims and captures.
-std::string faultOfPacked(const MetricDescriptor &m) {
-  if (!m.packed)
-    return "";
-  const std::string field = "manifest field 'packed' ";
-  if (!rowOf(m.packed->term))
-    return field + "holds a term that is no value of the ABI";
-  if (m.accumulator != ANNUDF_ACCUMULATOR_F32 && m.accumulator != ANNUDF_ACCUMULATOR_I32 &&
-      m.accumulator != ANNUDF_ACCUMULATOR_U32)
-    return field + "says a sum of 32 bits, but the accumulator is " + toString(m.accumulator);
-  if (m.packed->elements.empty())
-    return field + "names no element type";
-  const PackedElement *before = nullptr;
-  for (const PackedElement &entry : m.packed->elements) {
-    if (!rowOf(entry.element))
-      return field + "names an element type that is no value of the ABI";
-    if (kindOf(entry.element) == NumberKind::Float)
-      return field + "names " + toString(entry.element) + ", which is no integer";
-    if (!m.accepts(entry.element))
-      return field + "names " + toString(entry.element) + ", which field 'elements' does not";
-    if (before && before->element >= entry.element)
-      return field + "names " + toString(entry.element) +
-             (before->element == entry.element ? " twice" : " out of order");
-    if (entry.dims < 1 || entry.dims > ANNUDF_MAX_DIMS)
-      return field + "says " + std::to_string(entry.dims) + " dims of " + toString(entry.element) +
-             ", which must be from 1 to " + std::to_string(ANNUDF_MAX_DIMS);
-    before = &entry;
-  }
-  return "";
-}
-
-std::string faultOfFilter(const MetricDescriptor &m) {
-  MetricDescriptor plain;
-  plain.role = m.role;
-  plain.name = m.name;
-  plain.dims = m.dims;
-  plain.captures = m.captures;
-  plain.rowOnlyIndexes = m.rowOnlyIndexes;
-  plain.seesQuery = m.seesQuery;
-  if (m != plain)
-    return "is a filter, but its descriptor has what only a metric has";
-  if (!m.seesQuery && m.hasQueryCaptures())
-    return "manifest field 'sees_query' is absent, but a capture of the filter has an entry a "
-           "query";
-  return "";
-}
-
-std::string faultOfHooks(const MetricDescriptor &m) {
-  for (size_t i = 0; i < m.hooks.size(); ++i) {
-    if (!rowOf(m.hooks[i]))
-      return "manifest field 'hooks' holds no value of the ABI";
-    if (i > 0 && m.hooks[i - 1] >= m.hooks[i])
-      return std::string("manifest field 'hooks' names ") + toString(m.hooks[i]) +
-             (m.hooks[i - 1] == m.hooks[i] ? " twice" : " out of order");
-  }
-  if (m.has(ANNUDF_HOOK_COMBINE) && m.numerics != ANNUDF_NUMERICS_REASSOCIATE)
-    return std::string("manifest field 'hooks' names combine, but field 'numerics' is ") +
-           toString(m.numerics);
-  for (const TableRow &row : tableOf<annudf_hook>().rows)
-    if (row.since != TableRow::kReserved && std::string_view(row.detail) == "REQUIRED" &&
-        !m.has(static_cast<annudf_hook>(row.value)))
-      return std::string("manifest field 'hooks' lacks ") + row.spelling +
-             ", which every metric has";
-  return "";
-}
-
-std::string faultOfScan(const MetricDescriptor &m) {
-  if (m.seesQuery)
-    return "manifest field 'sees_query' is true, but every metric sees its query";
-  if (std::string fault = faultOfElements(m); !fault.empty())
-    return fault;
-  if (std::string fault = faultOfHooks(m); !fault.empty())
-    return fault;
-  if (std::string fault = faultOfPacked(m); !fault.empty())
-    return fault;
-  if (std::string fault = faultOfFields(m); !fault.empty())
-    return fault;
-  return faultOfForm(m);
-}
 
 } // namespace
 
@@ -317,8 +176,9 @@ uint32_t minorOf(const MetricDescriptor &metric) {
 }
 
 #define COUNT(NAME, VALUE, SPELLING, SINCE) +1
-static_assert(0 ANNUDF_ROLES(COUNT) == 2, "annudf_tables.h has a role beside scan and filter; the "
-                                          "contract and faultOf() have to know what it has");
+static_assert(0 ANNUDF_ROLES(COUNT) == 3, "annudf_tables.h has a role beside scan, filter and "
+                                          "pairwise; the contract and faultOf() have to know what "
+                                          "it has");
 #undef COUNT
 
 static void encodeCaptures(Encoder &encoder, const MetricDescriptor &metric) {
@@ -361,7 +221,8 @@ std::string encodeContract(const MetricDescriptor &metric) {
     return encodeFilter(metric);
   Encoder encoder;
   encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
-               metric.form.has_value() + metric.rowOnlyIndexes + metric.readsList);
+               metric.form.has_value() + metric.rowOnlyIndexes + metric.readsList +
+               metric.hasScratch());
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -403,6 +264,12 @@ std::string encodeContract(const MetricDescriptor &metric) {
   }
   encodeFlag(encoder, metric.rowOnlyIndexes, "row_only_indexes");
   encodeFlag(encoder, metric.readsList, "reads_list");
+  if (metric.hasScratch()) {
+    encoder.list(3);
+    encoder.text("scratch");
+    encoder.number(static_cast<uint32_t>(metric.scratchBytes));
+    encoder.number(static_cast<uint32_t>(metric.scratchPerDim));
+  }
   return encoder.take();
 }
 
@@ -413,38 +280,6 @@ uint64_t contractOf(const MetricDescriptor &metric) {
   for (int byte = 0; byte < 8; ++byte)
     contract = contract << 8 | digest[byte];
   return contract;
-}
-
-std::string faultOf(const MetricDescriptor &m) {
-  if (!rowOf(m.role))
-    return "role is no value of the ABI";
-  if (!rowOf(m.order) || !rowOf(m.coarseOrder) || !rowOf(m.coarse) || !rowOf(m.accumulator) ||
-      !rowOf(m.compute) || !rowOf(m.numerics))
-    return "order, coarse metric, numerics, compute type or accumulator is no value of the ABI";
-  if (m.name.empty())
-    return "manifest field 'name' is empty";
-  if (!isName(m.name))
-    return "manifest field 'name' is " + inQuotes(m.name) +
-           ", which is no name; a name has letters, digits and _, no digit first, and at most " +
-           std::to_string(ANNUDF_MAX_NAME) + " bytes";
-  if (m.dims < 0 || m.dims > ANNUDF_MAX_DIMS)
-    return "manifest field 'dims' is " + std::to_string(m.dims) + "; it must be from 0 to " +
-           std::to_string(ANNUDF_MAX_DIMS);
-  if (std::string fault = m.isFilter() ? faultOfFilter(m) : faultOfScan(m); !fault.empty())
-    return fault;
-  if (m.captures.size() > ANNUDF_MAX_CAPTURES)
-    return "has " + std::to_string(m.captures.size()) + " captures, the ABI allows " +
-           std::to_string(ANNUDF_MAX_CAPTURES);
-  for (auto capture = m.captures.begin(); capture != m.captures.end(); ++capture) {
-    if (std::string fault = captureFault(*capture); !fault.empty())
-      return fault;
-    if (std::any_of(m.captures.begin(), capture,
-                    [&](const CaptureInfo &other) { return other.name == capture->name; }))
-      return "capture " + inQuotes(capture->name) + " is declared twice";
-  }
-  if (m.rowOnlyIndexes && !m.hasRowCaptures())
-    return "manifest field 'row_only_indexes' is true, but no capture has an entry a row";
-  return "";
 }
 
 std::string typeText(const CaptureInfo &capture) {

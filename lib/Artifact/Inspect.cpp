@@ -57,7 +57,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
     line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
     line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
     line("compute type", toString(m.compute));
-    line("accumulator", accumulatorText(m));
+    if (!m.isPairwise())
+      line("accumulator", accumulatorText(m));
     line("numerics", toString(m.numerics));
     if (m.missingValues)
       line("missing", "values are NaN");
@@ -67,8 +68,12 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
       line("form", formText(m.form));
   }
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
-  line("hooks",
-       m.isFilter() ? "keep" : join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
+  line("hooks", m.isFilter()     ? "keep"
+                : m.isPairwise() ? "distance of whole vectors"
+                                 : join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
+  if (m.hasScratch())
+    line("scratch", std::to_string(m.scratchBytes) + " bytes and " +
+                        std::to_string(m.scratchPerDim) + " a dimension");
   line("captures", join(m.captures, [](const CaptureInfo &capture) {
          return capture.name + ": " + typeText(capture);
        }));

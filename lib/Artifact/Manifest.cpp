@@ -259,17 +259,20 @@ Map manifestToFields(const Artifact &artifact) {
                 {"source", Map{{"file", m.sourceFile}, {"line", m.sourceLine}}},
                 {"tools", Map{{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
                 {"payloads", std::move(payloads)}};
-  if (m.isFilter()) // A metric does not say its role.
+  if (m.role != ANNUDF_ROLE_SCAN) // A metric of one coordinate does not say its role.
     fields["role"] = toString(m.role);
-  else
+  if (!m.isFilter())
     fields.merge(Map{{"order", toString(m.order)},
                      {"coarse", toString(m.coarse)},
                      {"coarse_order", toString(m.coarseOrder)},
-                     {"accumulator", toString(m.accumulator)},
                      {"compute_type", toString(m.compute)},
                      {"numerics", toString(m.numerics)},
-                     {"elements", std::move(elements)},
-                     {"hooks", std::move(hooks)}});
+                     {"elements", std::move(elements)}});
+  if (m.role == ANNUDF_ROLE_SCAN)
+    fields.merge(Map{{"accumulator", toString(m.accumulator)}, {"hooks", std::move(hooks)}});
+  if (m.hasScratch())
+    fields["scratch"] = Map{{"bytes", static_cast<uint32_t>(m.scratchBytes)},
+                            {"per_dim", static_cast<uint32_t>(m.scratchPerDim)}};
   for (annudf_accumulator field : m.fields)
     fieldsOfStruct.push_back(toString(field));
   if (!m.fields.empty())
@@ -319,6 +322,18 @@ static PackedSum packedFromFields(const Fields &fields) {
   return packed;
 }
 
+/// Written where a distance of whole vectors has some.
+static void scratchFromFields(const Fields &fields, Manifest &m) {
+  if (!fields.has("scratch"))
+    return;
+  const Fields scratch = fields.map("scratch");
+  scratch.allow({"bytes", "per_dim"});
+  m.scratchBytes = static_cast<int32_t>(scratch.number("bytes", ANNUDF_MAX_SCRATCH));
+  m.scratchPerDim = static_cast<int32_t>(scratch.number("per_dim", ANNUDF_MAX_SCRATCH_DIM));
+  if (!m.hasScratch())
+    fields.fail("scratch", "is empty; a distance without scratch has no such field");
+}
+
 /// Fields of metrics and filters.
 constexpr std::string_view kOfBoth[] = {"abi",      "features",        "name",  "dims",
                                         "captures", "source",          "tools", "verified",
@@ -329,24 +344,37 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
   m.rowOnlyIndexes = fields.flag("row_only_indexes", "what uses the number of a row otherwise");
   if (fields.has("role")) {
     m.role = fields.choice<annudf_role>("role");
-    if (!m.isFilter())
+    if (m.role == ANNUDF_ROLE_SCAN)
       fields.fail("role", std::string("is '") + toString(m.role) +
                               "', which a metric has without saying so");
+  }
+  if (m.isFilter()) {
     fields.allow({"role", "sees_query"}, kOfBoth);
     m.seesQuery = fields.flag("sees_query", "a filter that serves all queries");
     return;
   }
-  fields.allow({"order", "coarse", "coarse_order", "accumulator", "compute_type", "numerics",
-                "elements", "hooks", "fields", "missing_values", "packed", "form", "reads_list"},
-               kOfBoth);
+  if (m.isPairwise())
+    fields.allow({"role", "order", "coarse", "coarse_order", "compute_type", "numerics", "elements",
+                  "missing_values", "reads_list", "scratch"},
+                 kOfBoth);
+  else
+    fields.allow({"order", "coarse", "coarse_order", "accumulator", "compute_type", "numerics",
+                  "elements", "hooks", "fields", "missing_values", "packed", "form", "reads_list"},
+                 kOfBoth);
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
-  m.accumulator = fields.choice<annudf_accumulator>("accumulator");
   m.compute = fields.choice<annudf_compute>("compute_type");
   m.numerics = fields.choice<annudf_numerics>("numerics");
   for (const Value &entry : fields.list("elements"))
     m.elements.push_back(fields.choice<annudf_element>("elements", entry));
+  m.missingValues = fields.flag("missing_values", "a metric that takes none");
+  m.readsList = fields.flag("reads_list", "a metric that does not read the number of a list");
+  if (m.isPairwise()) {
+    scratchFromFields(fields, m);
+    return;
+  }
+  m.accumulator = fields.choice<annudf_accumulator>("accumulator");
   for (const Value &entry : fields.list("hooks"))
     m.hooks.push_back(fields.choice<annudf_hook>("hooks", entry));
   if (fields.has("fields")) {
@@ -355,8 +383,6 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
     if (m.fields.empty())
       fields.fail("fields", "is empty; an accumulator of one word has no such field");
   }
-  m.missingValues = fields.flag("missing_values", "a metric that takes none");
-  m.readsList = fields.flag("reads_list", "a metric that does not read the number of a list");
   if (fields.has("packed"))
     m.packed = packedFromFields(fields.map("packed"));
   if (fields.has("form"))

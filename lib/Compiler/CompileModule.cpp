@@ -13,6 +13,7 @@
 #include "Manifest.h"
 #include "Messages.h"
 #include "Properties.h"
+#include "RaiseVectors.h"
 #include "Reproducer.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
@@ -78,7 +79,9 @@ public:
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
       return messages.refuse(
           "calls linked device code, which runs on a GPU only; leave host code out");
-    if (options.ltoIr)
+    if (isPairwise() && options.ltoIr && (!options.archs.empty() || !options.hostBitcode))
+      return refusePairwise("code for a GPU");
+    if (options.ltoIr && !isPairwise())
       if (std::optional<Fault> fault = compileForGpus(artifact))
         return fault;
     if (options.hostBitcode && !linksCode)
@@ -114,6 +117,9 @@ public:
       return messages.refuse("'" + metric.getSymName().str() + "' is a function, and " +
                              (isFunctions ? "hooks" : "properties") +
                              " are of a metric or a filter");
+    if (isPairwise() && stage != Stage::HostBitcode && stage != Stage::Mlir &&
+        stage != Stage::Properties)
+      return refusePairwise(isFunctions ? "functions for its hooks" : "code for a GPU");
     if (isFunctions) {
       PassManager inliner(&context);
       addHookFunctions(metric);
@@ -213,14 +219,11 @@ private:
       if (failed(importer.run(*module)))
         return messages.fault();
     }
-    if (std::optional<Fault> fault = prepareVectors())
-      return fault;
-    if (std::optional<Fault> fault = selectMetric())
+    if (std::optional<Fault> fault = raiseAndSelect())
       return fault;
     linked.emplace(*module, origin, messages);
     linked->dropUncalled();
     PassManager manager(&context);
-    manager.addPass(createRaisePairwisePass());
     manager.addPass(createVerifyABIPass());
     manager.addPass(createInferCombinePass());
     if (!options.inlineCaptures.empty()) {
@@ -242,24 +245,31 @@ private:
     }
     if (failed(manager.run(*module)))
       return messages.fault();
-    metric = *module->getOps<ir::UdfOpInterface>().begin(); // Raising made another op of it.
     if (afterVerification)
       afterVerification(*module);
     return std::nullopt;
   }
 
-  /// What distances of vectors need of one vector alone becomes metrics of its own, which are
-  /// compiled only by their names.
-  std::optional<Fault> prepareVectors() {
+  /// A distance of vectors that is no single pass stays as it was written.
+  std::optional<Fault> raiseAndSelect() {
     llvm::append_range(written, module->getOps<ir::UdfOpInterface>());
-    PassManager manager(&context);
-    manager.addPass(createReadsToLoopsPass());
-    manager.addPass(createCarryPrefixesPass());
-    manager.addPass(createCarryEarlierPass());
-    manager.addPass(createHoistPreparePass());
-    if (failed(manager.run(*module)))
-      return messages.fault();
-    return std::nullopt;
+    if (!mayRaise(*module, whyNotRaised))
+      return selectMetric();
+    OwningOpRef<ModuleOp> asWritten(module->clone());
+    std::optional<Fault> fault;
+    if (raiseVectors(*module, messages, [&] { return !(fault = selectMetric()); }, whyNotRaised)) {
+      metric = *module->getOps<ir::UdfOpInterface>().begin();
+      return std::nullopt;
+    }
+    if (fault)
+      return fault;
+    module = std::move(asWritten);
+    written.assign(llvm::to_vector(module->getOps<ir::UdfOpInterface>()));
+    return selectMetric();
+  }
+  bool isPairwise() { return isa<ir::PairwiseOp>(metric.getOperation()); }
+  Fault refusePairwise(const std::string &what) {
+    return messages.refuse(metric.getLoc(), notRaised(metric.getSymName(), what, whyNotRaised));
   }
 
   /// An artifact holds one metric or filter, so the others leave the module.
@@ -469,6 +479,7 @@ private:
   OwningOpRef<ModuleOp> module;
   SmallVector<ir::UdfOpInterface> written; ///< Those of the source.
   ir::UdfOpInterface metric;
+  std::string whyNotRaised; ///< A distance of vectors.
   std::optional<LinkedCode> linked;
 };
 

@@ -92,6 +92,13 @@ LogicalResult Messages::record(mlir::Diagnostic &diagnostic) {
   return success();
 }
 
+std::string Messages::inWords(mlir::Diagnostic &diagnostic) const {
+  annudf::Diagnostic found = at(diagnostic.getLocation());
+  llvm::raw_string_ostream(found.message) << diagnostic;
+  found.message = ir::boundedMessage(std::move(found.message));
+  return spell(found);
+}
+
 Fault Messages::fault() {
   if (told.empty())
     return refuse("cannot be compiled");

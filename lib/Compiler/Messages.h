@@ -29,6 +29,8 @@ public:
   Fault refuse(const std::string &what);
   Fault refuse(mlir::Location where, const std::string &what);
   void warn(const std::string &what);
+  /// "metric.mlir:3:5: what" of a message that is not recorded.
+  std::string inWords(mlir::Diagnostic &diagnostic) const;
   const std::string &errors() const { return told; }
   /// Nothing but the place: the source's own file, or the origin.
   annudf::Diagnostic at(mlir::Location where) const;

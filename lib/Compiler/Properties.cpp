@@ -12,6 +12,7 @@
 #include "annudf/Analysis/Properties.h"
 #include "annudf/Analysis/RowUses.h"
 #include "annudf/Dialect/IR/Descriptor.h"
+#include "annudf/Dialect/Transforms/AbiRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -133,11 +134,21 @@ private:
 
 } // namespace
 
+/// How the steps of one pair grow with the number of dimensions.
+static std::string costText(ir::DistanceOp distance) {
+  const int degree = costOf(distance);
+  return degree == 0 ? "O(1)" : degree == 1 ? "O(d)" : "O(d^" + std::to_string(degree) + ")";
+}
+
 std::string compiler::propertiesToJson(ir::UdfOpInterface udf, const Messages &messages) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (auto metric = dyn_cast<ir::MetricOp>(udf.getOperation()))
     os << json::Value(Writer(metric, messages).run());
+  else if (auto pairwise = dyn_cast<ir::PairwiseOp>(udf.getOperation()))
+    os << json::Value(json::Object{{"pairwise", textOf(udf.getSymName().str())},
+                                   {"row_only_indexes", rowOnlyIndexes(udf)},
+                                   {"cost", costText(pairwise.getDistance())}});
   else
     os << json::Value(json::Object{{"filter", textOf(udf.getSymName().str())},
                                    {"row_only_indexes", rowOnlyIndexes(udf)},

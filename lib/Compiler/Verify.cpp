@@ -70,6 +70,10 @@ private:
     field("row_only_indexes", word(a.rowOnlyIndexes), word(b.rowOnlyIndexes));
     field("reads_list", word(a.readsList), word(b.readsList));
     field("sees_query", word(a.seesQuery), word(b.seesQuery));
+    const auto scratch = [](const Manifest &m) {
+      return std::to_string(m.scratchBytes) + " + " + std::to_string(m.scratchPerDim) + " dims";
+    };
+    field("scratch", scratch(a), scratch(b));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };

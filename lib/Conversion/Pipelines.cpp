@@ -38,7 +38,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
                                  const CodeTarget &target) {
-  manager.addPass(createRaisePairwisePass());
+  manager.addPass(createRaisePairwisePass({/*keep=*/true}));
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
   manager.addPass(createPackLanesPass());
@@ -52,7 +52,7 @@ void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
 
 void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric,
                                  const CodeTarget &target) {
-  manager.addPass(createRaisePairwisePass());
+  manager.addPass(createRaisePairwisePass({/*keep=*/true}));
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
   manager.addPass(createPackLanesPass());

@@ -273,6 +273,9 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.missingValues = true; },
       [](auto &m) { m.rowOnlyIndexes = true; },
       [](auto &m) { m.readsList = true; },
+      [](auto &m) { m.role = ANNUDF_ROLE_PAIRWISE; },
+      [](auto &m) { m.scratchBytes = 8; },
+      [](auto &m) { m.scratchPerDim = 8; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 9}}}; },
       [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_I8, 9}}}; },
@@ -348,6 +351,42 @@ TEST(Descriptor, MissingValues) {
   metric.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
   EXPECT_EQ(faultOf(metric),
             "manifest field 'missing_values' is true, but no element type of the metric has NaN");
+}
+
+// It has what a scan ranks by, and nothing of hooks that see one coordinate.
+TEST(Descriptor, ADistanceOfWholeVectors) {
+  MetricDescriptor metric;
+  metric.role = ANNUDF_ROLE_PAIRWISE;
+  metric.name = "warped";
+  metric.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8};
+  EXPECT_EQ(faultOf(metric), "");
+  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_PAIRWISE));
+  EXPECT_STREQ(metric.noun(), "metric");
+  EXPECT_STREQ(symbolOf(PairwiseHook::DISTANCE, metric.computeWidth()), "annudf2_distance_x32");
+  metric.compute = ANNUDF_COMPUTE_F64;
+  EXPECT_STREQ(symbolOf(PairwiseAccessor::STORED, metric.computeWidth()), "annudf2_stored_x64");
+  EXPECT_STREQ(symbolOf(PairwiseHook::CONTRACT, metric.computeWidth()), "annudf2_contract");
+  const auto fault = [&](auto change) {
+    MetricDescriptor other = metric;
+    change(other);
+    return faultOf(other);
+  };
+  const std::string hooks = "is a distance of whole vectors, but its descriptor has what only a "
+                            "metric of one coordinate has";
+  EXPECT_EQ(fault([](auto &m) { m.hooks = {ANNUDF_HOOK_INIT}; }), hooks);
+  EXPECT_EQ(fault([](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_F64; }), hooks);
+  EXPECT_EQ(fault([](auto &m) { m.scratchBytes = 65536, m.scratchPerDim = 64; }), "");
+  EXPECT_EQ(fault([](auto &m) { m.scratchBytes = 65537; }),
+            "manifest field 'scratch' is 65537 bytes and 0 a dimension; at most 65536 and 64 are "
+            "allowed");
+  EXPECT_EQ(fault([](auto &m) { m.scratchPerDim = -1; }),
+            "manifest field 'scratch' is 0 bytes and -1 a dimension; at most 65536 and 64 are "
+            "allowed");
+  EXPECT_EQ(fault([](auto &m) { m.elements.clear(); }),
+            "manifest field 'elements' is empty: the metric accepts no element type");
+  MetricDescriptor hooked = test::smallArtifact().manifest;
+  hooked.scratchBytes = 8;
+  EXPECT_EQ(faultOf(hooked), "manifest field 'scratch' is of distances of whole vectors only");
 }
 
 // At the end of both contracts, and only where it says something.

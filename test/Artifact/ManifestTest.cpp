@@ -186,6 +186,44 @@ TEST(Manifest, FieldsOfAnAccumulator) {
             "m: manifest field 'fields' has 3, but the accumulator is f32");
 }
 
+// That of whole vectors says the role and its scratch, and nothing of hooks.
+TEST(Manifest, ADistanceOfWholeVectors) {
+  Artifact artifact = test::smallArtifact();
+  MetricDescriptor metric;
+  metric.role = ANNUDF_ROLE_PAIRWISE;
+  metric.name = "warped";
+  metric.elements = {ANNUDF_ELEMENT_F32};
+  metric.scratchBytes = 8, metric.scratchPerDim = 16;
+  Manifest &m = artifact.manifest;
+  static_cast<MetricDescriptor &>(m) = metric;
+  m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest, m);
+  const json manifest = test::bodyOf(bytes)["manifest"];
+  EXPECT_EQ(manifest["role"], "pairwise");
+  EXPECT_EQ(manifest["scratch"], (json{{"bytes", 8}, {"per_dim", 16}}));
+  for (const char *field : {"accumulator", "hooks", "fields", "packed", "form"})
+    EXPECT_FALSE(manifest.contains(field)) << field;
+  const std::string text = manifestToText(artifact, "m");
+  for (const char *part :
+       {"metric warped (m)\n", "features      pairwise\n", "compute type  f32\n",
+        "hooks         distance of whole vectors\n", "scratch       8 bytes and 16 a dimension\n"})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+  EXPECT_FALSE(contains(text, "accumulator"));
+  const auto refusal = [&](auto change) {
+    json body = test::bodyOf(bytes);
+    change(body["manifest"]);
+    return errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
+  };
+  EXPECT_EQ(refusal([](json &m) { m["hooks"] = json::array(); }),
+            "m: manifest field 'hooks' is unknown to this annudf");
+  EXPECT_EQ(refusal([](json &m) { m["scratch"]["bytes"] = m["scratch"]["per_dim"] = 0; }),
+            "m: manifest field 'scratch' is empty; a distance without scratch has no such field");
+  EXPECT_EQ(refusal([](json &m) { m["features"] = 0; }),
+            "m: says feature bits 0x0, its metric needs 0x80");
+}
+
 // A filter's says the role, and nothing that only a metric has.
 TEST(Manifest, AFilter) {
   Artifact artifact = test::smallArtifact();
@@ -221,9 +259,9 @@ TEST(Manifest, AFilter) {
             "m: manifest field 'role' is 'scan', which a metric has without saying so");
   EXPECT_EQ(refusal([](json &m) { m["role"] = "coarse"; }),
             "m: manifest field 'role' is 'coarse', which is reserved for a later version; use one "
-            "of scan, filter");
+            "of scan, filter, pairwise");
   EXPECT_EQ(refusal([](json &m) { m["role"] = "join"; }),
-            "m: manifest field 'role' is 'join', it must be one of scan, filter");
+            "m: manifest field 'role' is 'join', it must be one of scan, filter, pairwise");
   EXPECT_EQ(refusal([](json &m) { m["order"] = "min"; }),
             "m: manifest field 'order' is unknown to this annudf");
   EXPECT_EQ(refusal([](json &m) { m.erase("role"); }), "m: manifest field 'order' is missing");

@@ -82,14 +82,10 @@ json::Array lsp::verify(StringRef text, StringRef uri, const DialectRegistry &re
     if (!module || ir::collectIn<ir::UdfOpInterface>(*module).empty())
       continue;
     PassManager raising(&context), passes(&context);
-    raising.addPass(createRaisePairwisePass());
+    raising.addPass(createRaisePairwisePass({/*keep=*/true}));
     (void)raising.run(*module);
-    for (auto refused : ir::collectIn<ir::PairwiseOp>(*module))
-      refused.erase();
     passes.addPass(createVerifyAnyModulePass()); // A file may be one of kernels.
-    if (ir::collectIn<ir::UdfOpInterface>(*module).empty())
-      continue;
-    (void)passes.run(*module); // The handler has what it says.
+    (void)passes.run(*module);                   // The handler has what it says.
   }
   return found;
 }

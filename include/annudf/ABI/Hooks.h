@@ -154,6 +154,56 @@ constexpr const char *symbolOf(FilterHook wanted) {
   return found;
 }
 
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) HOOK,
+/// The functions that a distance of whole vectors defines, and those that it calls.
+enum class PairwiseHook { ANNUDF_PAIRWISE_HOOKS(ANNUDF_ROW_OF_HOOK, 32) };
+enum class PairwiseAccessor { ANNUDF_PAIRWISE_ACCESSORS(ANNUDF_ROW_OF_HOOK, 32) };
+#undef ANNUDF_ROW_OF_HOOK
+
+/// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of the role pairwise.
+template <typename Visit> constexpr void forEachPairwiseHook(int coordinateWidth, Visit visit) {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
+  visit(PairwiseHook::HOOK, #SYMBOL, std::type_identity<RESULT PARAMETERS>());
+  if (coordinateWidth == 64) {
+    ANNUDF_PAIRWISE_HOOKS(ANNUDF_ROW_OF_HOOK, 64)
+  } else {
+    ANNUDF_PAIRWISE_HOOKS(ANNUDF_ROW_OF_HOOK, 32)
+  }
+#undef ANNUDF_ROW_OF_HOOK
+}
+
+/// The same for the accessors.
+template <typename Visit> constexpr void forEachPairwiseAccessor(int coordinateWidth, Visit visit) {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
+  visit(PairwiseAccessor::HOOK, #SYMBOL, std::type_identity<RESULT PARAMETERS>());
+  if (coordinateWidth == 64) {
+    ANNUDF_PAIRWISE_ACCESSORS(ANNUDF_ROW_OF_HOOK, 64)
+  } else {
+    ANNUDF_PAIRWISE_ACCESSORS(ANNUDF_ROW_OF_HOOK, 32)
+  }
+#undef ANNUDF_ROW_OF_HOOK
+}
+
+/// "annudf2_distance_x32"
+constexpr const char *symbolOf(PairwiseHook wanted, int coordinateWidth) {
+  const char *found = nullptr;
+  forEachPairwiseHook(coordinateWidth, [&](PairwiseHook hook, const char *symbol, auto) {
+    if (hook == wanted)
+      found = symbol;
+  });
+  return found;
+}
+
+/// "annudf2_stored_x32"
+constexpr const char *symbolOf(PairwiseAccessor wanted, int coordinateWidth) {
+  const char *found = nullptr;
+  forEachPairwiseAccessor(coordinateWidth, [&](PairwiseAccessor one, const char *symbol, auto) {
+    if (one == wanted)
+      found = symbol;
+  });
+  return found;
+}
+
 /// Before the name of linked code in numba's convention: the wrapper that is called by value, as C
 /// does. E8: nobody else has such a name.
 inline constexpr char kByValuePrefix[] = "annudf_by_value_";

@@ -217,6 +217,22 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
        const uint64_t *slots))                                                 \
   ROW(CONTRACT, annudf1_filter_contract, uint64_t, (void))
 
+/*===-- The hooks of the role pairwise, for coordinates of X bits -----------===*\
+|*   x, y     the query and the stored vector, read by the accessors below only *|
+|*   scratch  bytes of the pair's own, as many as the descriptor says, aligned  *|
+|*            to 8; their values are unknown                                    *|
+\*===----------------------------------------------------------------------===*/
+#define ANNUDF_PAIRWISE_HOOKS(ROW, X)                                          \
+  ROW(DISTANCE, annudf2_distance_x##X, float,                                  \
+      (const void *x, const void *y, int32_t dims, int64_t row, int32_t query, \
+       int32_t list, const uint64_t *slots, void *scratch))                    \
+  ROW(CONTRACT, annudf2_contract, uint64_t, (void))
+
+/*===-- Defined by the scan for them: coordinate `dim` in the compute type --===*/
+#define ANNUDF_PAIRWISE_ACCESSORS(ROW, X)                                      \
+  ROW(QUERY, annudf2_query_x##X, uint##X##_t, (const void *x, int32_t dim))    \
+  ROW(STORED, annudf2_stored_x##X, uint##X##_t, (const void *y, int32_t dim))
+
 /** The hooks of the form F: a, one word by value; s, several by pointer. */
 #define ANNUDF_SCAN_HOOKS(ROW, F, A, X) ANNUDF_SCAN_HOOKS_##F(ROW, A, X)
 
@@ -229,6 +245,10 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 #define ANNUDF_DECLARE_HOOKS(F, A, X) ANNUDF_SCAN_HOOKS(ANNUDF_DECLARE_HOOK, F, A, X)
 ANNUDF_HOOK_WIDTHS(ANNUDF_DECLARE_HOOKS)
 ANNUDF_FILTER_HOOKS(ANNUDF_DECLARE_HOOK)
+ANNUDF_PAIRWISE_HOOKS(ANNUDF_DECLARE_HOOK, 32)
+ANNUDF_PAIRWISE_HOOKS(ANNUDF_DECLARE_HOOK, 64)
+ANNUDF_PAIRWISE_ACCESSORS(ANNUDF_DECLARE_HOOK, 32)
+ANNUDF_PAIRWISE_ACCESSORS(ANNUDF_DECLARE_HOOK, 64)
 
 /*===-- Defined by the runtime for each link ------------------------------===*\
 |* ROW(SYMBOL, ENUM): functions that return a value of an enum.                *|

@@ -102,7 +102,8 @@
 /** Roles a UDF can have in one kernel; part of every symbol: X(NAME, VALUE, SPELLING, SINCE). */
 #define ANNUDF_ROLES(X)                                                                            \
   X(SCAN, 0, "scan", 0)                                                                            \
-  X(FILTER, 2, "filter", 0)
+  X(FILTER, 2, "filter", 0)                                                                        \
+  X(PAIRWISE, 3, "pairwise", 0)
 #define ANNUDF_ROLES_RESERVED(X) X(COARSE, 1, "coarse")
 
 /** Hooks of the role scan: X(NAME, VALUE, SPELLING, PRESENCE, SINCE). A hook that is OPTIONAL
@@ -130,14 +131,16 @@
 
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
  * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
- * have several, by pointer. FILTER: no metric, but a filter. */
+ * have several, by pointer. FILTER: no metric, but a filter. PAIRWISE: a distance of two
+ * whole vectors in one hook. */
 #define ANNUDF_FEATURES(X)                                                                         \
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
   X(ACC64, 2, "acc64", 0)                                                                          \
   X(COMBINE, 4, "combine", 0)                                                                      \
   X(FILTER, 5, "filter", 0)                                                                        \
-  X(STRUCT, 6, "struct", 0)
+  X(STRUCT, 6, "struct", 0)                                                                        \
+  X(PAIRWISE, 7, "pairwise", 0)
 #define ANNUDF_FEATURES_RESERVED(X) X(ACC128, 3, "acc128")
 
 /** Limits: X(NAME, VALUE, WHAT). */
@@ -150,6 +153,8 @@
   X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
   X(MAX_NAME, 255, "bytes of the name of a metric or a capture")                                   \
   X(MAX_K, 1073741824, "rows that a search gives for a query")                                     \
-  X(MAX_FIELDS, 6, "fields of an accumulator")
+  X(MAX_FIELDS, 6, "fields of an accumulator")                                                     \
+  X(MAX_SCRATCH, 65536, "bytes of scratch of a pair, without those for each dimension")            \
+  X(MAX_SCRATCH_DIM, 64, "bytes of scratch of a pair for each dimension")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

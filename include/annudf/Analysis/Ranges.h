@@ -18,6 +18,7 @@
 #include "annudf/Analysis/IntRange.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -34,7 +35,8 @@ public:
   /// `root` is a hook or a helper.
   explicit RangeAnalysis(mlir::Operation *root);
 
-  /// What an operand of an annudf.load, an integer division or a shift may be.
+  /// What an operand of an annudf.load, at, get or put, of a loop, an integer division or a shift
+  /// may be.
   ranges::IntRange at(mlir::OpOperand &use) const;
 
   /// False for such an op below a condition that never holds, where ranges mean nothing.
@@ -77,6 +79,18 @@ struct UnprovedIndex {
   std::string last;              ///< The extent's last index: "dims - 1".
 };
 UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::LoadOp load);
+
+/// The same of an annudf.at, and of an annudf.get or put.
+UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::AtOp read);
+UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, mlir::OpOperand &index,
+                                ir::ScratchType scratch);
+
+/// How often a loop runs at most; a loop that may never end has none.
+struct LoopRuns {
+  bool perDim = false; ///< As often as there are dimensions, and `most` times more.
+  int64_t most = 0;
+};
+std::optional<LoopRuns> runsOf(const RangeAnalysis &ranges, mlir::scf::ForOp loop);
 
 /// "from -128 to 127", of signed or unsigned values.
 std::string spellRange(const ranges::IntRange &range, bool isSigned);

@@ -43,11 +43,14 @@ public:
   /// one: it is compiled too.
   uint64_t below(mlir::Operation *root) const;
 
+  /// Says how often a loop without constant bounds counts; else it counts once.
+  void setRuns(mlir::scf::ForOp loop, uint64_t most) { runs[loop] = most; }
+
 private:
   uint64_t of(mlir::Operation *op) const;
 
   CallGraph graph;
-  llvm::DenseMap<mlir::Operation *, uint64_t> helpers;
+  llvm::DenseMap<mlir::Operation *, uint64_t> helpers, runs;
 };
 
 } // namespace annudf

@@ -62,7 +62,8 @@ struct PackedSum {
   int32_t dimsOf(annudf_element element) const;
 };
 
-/// What a metric is: all that a scan relies on, and the name that messages call it. Or what a
+/// What a metric is: all that a scan relies on, and the name that messages call it. By its role it
+/// is a distance of whole vectors, which has scratch, and no hooks and accumulator. Or what a
 /// filter is, by its role: that has a name, dims, captures, what rows index and whether it sees the
 /// query, everything else at its default.
 struct MetricDescriptor {
@@ -92,7 +93,12 @@ struct MetricDescriptor {
   /// queries find different rows; false for a metric, which always sees its query.
   bool seesQuery = false;
 
+  /// Bytes of scratch of one pair of whole vectors: so many, and so many for each dimension.
+  int32_t scratchBytes = 0, scratchPerDim = 0;
+
   bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
+  bool isPairwise() const { return role == ANNUDF_ROLE_PAIRWISE; }
+  bool hasScratch() const { return scratchBytes != 0 || scratchPerDim != 0; }
   /// "metric" or "filter", for messages.
   const char *noun() const { return isFilter() ? "filter" : "metric"; }
   /// Bits of a word of the accumulator (64 where a field needs it) and of a coordinate.

@@ -49,6 +49,8 @@ static void setAttributes(ModuleOp module, StringRef exported) {
     if (ArrayAttr names = function.getPassthroughAttr();
         names && llvm::is_contained(names, StringAttr::get(context, kLinkedAttribute)))
       continue; // What linked code does nobody verifies.
+    if (function.isExternal() && function.getSymName().starts_with("annudf2_"))
+      continue; // Reads coordinates; the scan defines it.
     if (function.isExternal()) {
       // libm and libdevice: errno is nobody's business here.
       function.setMemoryEffectsAttr(pure);
@@ -57,7 +59,8 @@ static void setAttributes(ModuleOp module, StringRef exported) {
     }
     function.setAlwaysInline(true);
     const StringRef name = function.getSymName();
-    if (exported.empty() ? !name.starts_with("annudf1_") : name != exported)
+    if (exported.empty() ? !name.starts_with("annudf1_") && !name.starts_with("annudf2_")
+                         : name != exported)
       function.setLinkage(LLVM::Linkage::Internal);
   }
 }

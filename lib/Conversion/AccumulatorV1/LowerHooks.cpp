@@ -121,6 +121,47 @@ private:
   FilterOp filter;
 };
 
+/// The two functions of a distance of whole vectors.
+class PairwiseLowering : HookBuilder {
+public:
+  PairwiseLowering(ModuleOp module, PairwiseOp pairwise, const ProvedFacts &facts,
+                   const TargetInfo &target, LoweringCounts &counts)
+      : HookBuilder(module, pairwise, target, counts, facts), pairwise(pairwise) {}
+
+  LogicalResult run() {
+    LogicalResult result = success();
+    forEachPairwiseHook(descriptor.computeWidth(),
+                        [&](PairwiseHook hook, const char *symbol, auto prototype) {
+                          func::FuncOp function = begin(symbol, typeFor(builder, prototype));
+                          if (failed(build(hook, function)))
+                            result = failure();
+                        });
+    return result;
+  }
+
+private:
+  /// No default: a new hook is built here, and nowhere else.
+  LogicalResult build(PairwiseHook hook, func::FuncOp function) {
+    switch (hook) {
+    case PairwiseHook::DISTANCE: {
+      auto argument = [&](unsigned i) { return function.getArgument(i); };
+      func::ReturnOp::create(builder,
+                             cloneBody(pairwise.getDistance(), {argument(0), argument(1)}));
+      lowerVectors(function, {argument(0), argument(1), argument(2), argument(7)});
+      return lowerAccesses(function, udf,
+                           {{}, argument(2), argument(3), argument(4), argument(5), argument(6)},
+                           target, counts);
+    }
+    case PairwiseHook::CONTRACT:
+      returnContract();
+      return success();
+    }
+    llvm_unreachable("a hook that annudf_abi.h does not have");
+  }
+
+  PairwiseOp pairwise;
+};
+
 /// Builds the functions of one metric.
 class HookLowering : HookBuilder {
 public:
@@ -310,6 +351,8 @@ static LogicalResult lowerUdf(ModuleOp module, UdfOpInterface udf, StringRef nam
     return HookLowering(module, metric, facts, target, counts).run();
   if (auto filter = dyn_cast<FilterOp>(udf.getOperation()))
     return FilterLowering(module, filter, facts, target, counts).run();
+  if (auto pairwise = dyn_cast<PairwiseOp>(udf.getOperation()))
+    return PairwiseLowering(module, pairwise, facts, target, counts).run();
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
     return lowerFunction(module, function, name, target, counts);
   return udf->emitOpError() << target.passName << ": has no lowering";
@@ -323,9 +366,17 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
   FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &facts);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
+  auto pairwise = dyn_cast<PairwiseOp>(udf->getOperation());
+  if (pairwise && target.kind == TargetKind::Nvvm)
+    return pairwise.emitOpError() << target.passName
+                                  << ": is computed as it is written, which CPUs alone do; make it "
+                                     "one pass over the coordinates";
+  if (pairwise && failed(proveVectors(pairwise, target)))
+    return failure();
   fuseProducts(module, target); // Before anything that only one target does.
-  // Who calls a device function may have bound arrays without entries.
-  if (!isa<FunctionOp>(udf->getOperation())) {
+  // Who calls a device function may have bound arrays without entries. Whole vectors are computed
+  // one row at a time.
+  if (!isa<FunctionOp, PairwiseOp>(udf->getOperation())) {
     straightenBranches(*udf, target);
     if (failed(proveLoads(*udf, target)))
       return failure();

@@ -17,6 +17,7 @@
 #define ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H
 
 #include "annudf/Analysis/ProvedFacts.h"
+#include "annudf/Analysis/Ranges.h"
 #include "annudf/Conversion/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -98,6 +99,18 @@ void tellSlowRows(mlir::ModuleOp module, ir::UdfOpInterface metric);
 mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterface metric,
                                   const HookArguments &arguments, const TargetInfo &target,
                                   LoweringCounts &counts);
+
+/// Arguments of the hook of a distance of whole vectors.
+struct VectorArguments {
+  mlir::Value query, stored, dims, scratch;
+};
+
+/// Replaces what reads coordinates, and scratch, in a function that proveVectors has seen.
+void lowerVectors(mlir::func::FuncOp function, const VectorArguments &arguments);
+
+/// Every coordinate and entry of scratch is inside, and loops end, by the same proof as the
+/// verifier's.
+mlir::LogicalResult proveVectors(ir::PairwiseOp pairwise, const TargetInfo &target);
 
 /// Replaces every annudf.call by a call of the declared function, every annudf.extern by that.
 mlir::LogicalResult lowerExterns(mlir::ModuleOp module, const TargetInfo &target);

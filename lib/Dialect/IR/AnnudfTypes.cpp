@@ -117,6 +117,46 @@ LogicalResult CaptureType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+Type ScratchType::parse(AsmParser &parser) {
+  SMLoc start = parser.getCurrentLocation();
+  int64_t entries = 0;
+  Type element;
+  if (parser.parseLess())
+    return {};
+  const bool perDim = succeeded(parser.parseOptionalKeyword("dim"));
+  if ((!perDim || succeeded(parser.parseOptionalPlus())) && parser.parseInteger(entries))
+    return {};
+  if (parser.parseKeyword("x", " between the entries and the element type") ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<ScratchType>(start, parser.getContext(), perDim, entries, element);
+}
+
+void ScratchType::print(AsmPrinter &printer) const {
+  printer << "<" << spellEntries() << " x " << getElementType() << ">";
+}
+
+std::string ScratchType::spellEntries() const {
+  if (!getPerDim())
+    return std::to_string(getEntries());
+  return getEntries() == 0 ? "dim" : "dim + " + std::to_string(getEntries());
+}
+
+int64_t ScratchType::getElementBytes() const {
+  return int64_t(getElementType().getIntOrFloatBitWidth()) / 8;
+}
+
+LogicalResult ScratchType::verify(function_ref<InFlightDiagnostic()> emitError, bool perDim,
+                                  int64_t entries, Type element) {
+  if (!element.isF32() && !element.isF64() && !element.isSignlessInteger(32) &&
+      !element.isSignlessInteger(64))
+    return emitError() << "scratch of type " << element << "; use f32, f64, i32 or i64";
+  if (entries < (perDim ? 0 : 1) || entries > ANNUDF_MAX_SCRATCH)
+    return emitError() << "scratch of " << entries << (perDim ? " more than dim" : "")
+                       << " entries; have 1 to " << int(ANNUDF_MAX_SCRATCH);
+  return success();
+}
+
 LogicalResult CoordinatesType::verify(function_ref<InFlightDiagnostic()> emitError, Type element) {
   if (!isTypeOf<annudf_compute>(element))
     return emitError() << "coordinates of type " << element << "; use f32, f64 or i32";

@@ -150,23 +150,28 @@ static CaptureInfo describeCapture(CaptureOp capture) {
   return info;
 }
 
-/// What only a metric has.
+/// What metrics of one coordinate and distances of whole vectors have.
+template <typename OpT> static void describeDistance(OpT op, MetricDescriptor &result) {
+  result.order = static_cast<annudf_order>(op.getOrder());
+  result.coarse = static_cast<annudf_coarse>(op.getCoarse());
+  result.coarseOrder = op.getCoarseOrder() ? static_cast<annudf_order>(*op.getCoarseOrder())
+                                           : naturalOrder(result.coarse);
+  result.compute = rowFor<annudf_compute>(op.getComputeType());
+  result.numerics = static_cast<annudf_numerics>(op.getNumerics());
+  for (auto element : op.getElements().template getAsRange<ElementAttr>())
+    result.elements.push_back(static_cast<annudf_element>(element.getValue()));
+  llvm::sort(result.elements); // A set: manifests have it in the order of its table.
+  result.missingValues = op.getMissingValues();
+}
+
+/// What only a metric of one coordinate has.
 static void describeScan(MetricOp metric, MetricDescriptor &result) {
-  result.order = static_cast<annudf_order>(metric.getOrder());
-  result.coarse = static_cast<annudf_coarse>(metric.getCoarse());
-  result.coarseOrder = static_cast<annudf_order>(metric.getEffectiveCoarseOrder());
   const SmallVector<Accumulator> fields = metric.getAccumulatorKinds();
   result.accumulator = fields.size() == 1 ? static_cast<annudf_accumulator>(fields.front())
                                           : ANNUDF_ACCUMULATOR_STRUCT;
   if (fields.size() > 1)
     for (Accumulator field : fields)
       result.fields.push_back(static_cast<annudf_accumulator>(field));
-  result.compute = rowFor<annudf_compute>(metric.getComputeType());
-  result.numerics = static_cast<annudf_numerics>(metric.getNumerics());
-  for (auto element : metric.getElements().getAsRange<ElementAttr>())
-    result.elements.push_back(static_cast<annudf_element>(element.getValue()));
-  llvm::sort(result.elements); // A set: manifests have it in the order of its table.
-  result.missingValues = metric.getMissingValues();
   if (std::optional<DictionaryAttr> packed = metric.getPacked())
     result.packed = packedOf(*packed);
   for (auto hook : metric.getBody().getOps<HookOpInterface>())
@@ -174,12 +179,25 @@ static void describeScan(MetricOp metric, MetricDescriptor &result) {
   llvm::sort(result.hooks); // As the table has them.
 }
 
+static void describeScratch(PairwiseOp pairwise, MetricDescriptor &result) {
+  for (auto scratch : pairwise.getDistance().getBody().getOps<ScratchOp>()) {
+    const ScratchType type = scratch.getType();
+    result.scratchBytes += static_cast<int32_t>(type.getEntries() * type.getElementBytes());
+    result.scratchPerDim += type.getPerDim() ? static_cast<int32_t>(type.getElementBytes()) : 0;
+  }
+}
+
 MetricDescriptor annudf::ir::describe(UdfOpInterface udf) {
   MetricDescriptor result;
   result.name = udf.getSymName().str();
-  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation())) {
+    describeDistance(metric, result);
     describeScan(metric, result);
-  else if (auto filter = dyn_cast<FilterOp>(udf.getOperation())) {
+  } else if (auto pairwise = dyn_cast<PairwiseOp>(udf.getOperation())) {
+    result.role = ANNUDF_ROLE_PAIRWISE;
+    describeDistance(pairwise, result);
+    describeScratch(pairwise, result);
+  } else if (auto filter = dyn_cast<FilterOp>(udf.getOperation())) {
     result.role = ANNUDF_ROLE_FILTER;
     result.seesQuery = filter.seesQuery();
   } else

@@ -73,7 +73,12 @@ static bool isAllowedType(Type type) {
          type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
 
+/// Ops that only annudf.distance may hold.
+static bool isOfDistance(Operation *op) { return isa<AtOp, ScratchOp, GetOp, PutOp>(op); }
+
 static LogicalResult verifyTypes(Operation *op) {
+  if (isa<DistanceOp, ScratchOp>(op)) // W3, and the type of scratch itself.
+    return success();
   auto check = [op](Type type) -> LogicalResult {
     if (isAllowedType(type))
       return success();
@@ -201,6 +206,8 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   auto index = dyn_cast<IndexOp>(op);
   if (!index || hook.hasIndex(index.getKind()))
     return success();
+  if (isa<DistanceOp>(hook.getOperation()))
+    return rules::refuseIndexOfDistance(index);
   if (isa<KeepOp>(hook.getOperation()))
     return op->emitOpError() << "[K7] " << stringifyEnum(index.getKind())
                              << " has no meaning in a filter, which sees no coordinates; read row, "
@@ -243,8 +250,49 @@ static LogicalResult verifyLoad(Operation *op, const RangeAnalysis &ranges) {
   llvm_unreachable("unknown answer");
 }
 
+LogicalResult rules::refuseIndexOfDistance(IndexOp index) {
+  return index.emitOpError() << "[W14] " << stringifyEnum(index.getKind())
+                             << " has no meaning in annudf.distance; use the counter of its loop";
+}
+
+/// Coordinates and scratch are read and written where they are, whatever the data.
+static LogicalResult verifyPlaces(Operation *op, const RangeAnalysis &ranges) {
+  if (auto read = dyn_cast<AtOp>(op)) {
+    const UnprovedIndex index = findUnprovedIndex(ranges, read);
+    if (index.why == Inside::MayBeBelow)
+      return op->emitOpError() << "[W16] index of a coordinate may be " << index.smallest
+                               << ", but the first is 0; bound it below, as max(i, 0) does";
+    if (index.why != Inside::Yes)
+      return op->emitOpError() << "[W17] index of a coordinate may be as large as " << index.largest
+                               << ", but the last is " << index.last
+                               << "; bound it above, as min(i, " << index.last << ") does";
+    return success();
+  }
+  if (isa<ScratchOp>(op) && !isa<DistanceOp>(op->getParentOp()))
+    return op->emitOpError() << "[W23] is made in a loop or a branch; make it at the top of the "
+                                "distance";
+  if (!isa<GetOp, PutOp>(op))
+    return success();
+  auto get = dyn_cast<GetOp>(op);
+  auto put = dyn_cast<PutOp>(op);
+  const UnprovedIndex index =
+      findUnprovedIndex(ranges, get ? get.getIndexMutable() : put.getIndexMutable(),
+                        get ? get.getScratch().getType() : put.getScratch().getType());
+  if (index.why == Inside::MayBeBelow)
+    return op->emitOpError() << "[W18] index of scratch may be " << index.smallest
+                             << ", but the first entry is 0; bound it below, as max(i, 0) does";
+  if (index.why != Inside::Yes)
+    return op->emitOpError() << "[W19] index of scratch may be as large as " << index.largest
+                             << ", but the last entry is " << index.last
+                             << "; bound it above, as min(i, " << index.last << ") does";
+  return success();
+}
+
 static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges,
                               AbiScope scope) {
+  const bool isInDistance = hook && isa<DistanceOp>(hook.getOperation());
+  if (isInDistance && isOfDistance(op))
+    return verifyPlaces(op, ranges);
   if (failed(rules::verifyAllowed(op)) || failed(verifyScanOps(op, hook)) ||
       failed(verifyTypes(op)) || failed(verifyLoad(op, ranges)) || failed(verifyMathWidth(op)) ||
       failed(verifyDivision(op, ranges)) || failed(verifyShift(op, ranges)) ||
@@ -252,7 +300,7 @@ static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAn
       failed(verifyAttributes(op, scope)))
     return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return rules::verifyLoop(loop);
+    return isInDistance ? rules::verifyLoopOfDistance(loop, ranges) : rules::verifyLoop(loop);
   return success();
 }
 

@@ -130,6 +130,10 @@ LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
   if (isa<FunctionOp>(udf.getOperation()))
     return udf->emitOpError() << "[R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is for "
                                  "metrics only; leave the target ABI out";
+  if (isa<PairwiseOp>(udf.getOperation()))
+    return udf->emitOpError() << "[R16] is a distance of whole vectors, and "
+                                 "rapids.cuvs.ivf_flat.metric.v1 sees one coordinate at a time; "
+                                 "write one pass over the coordinates";
   if (!metric)
     return udf->emitOpError() << "[R1] is a filter, and rapids.cuvs.ivf_flat.metric.v1 has none; "
                                  "compile it for annudf.accumulator.v1";

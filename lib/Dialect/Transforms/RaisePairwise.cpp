@@ -101,8 +101,7 @@ LogicalResult Raising::checkOps() {
   distance->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto index = dyn_cast<IndexOp>(op);
     if (index && !distance.hasIndex(index.getKind()))
-      op->emitOpError() << "[W14] " << stringifyEnum(index.getKind())
-                        << " has no meaning in annudf.distance; use the counter of its loop";
+      (void)rules::refuseIndexOfDistance(index);
     else if (op == distance || isa<AtOp>(op) || succeeded(rules::verifyAllowed(op)))
       return WalkResult::advance();
     result = failure();
@@ -374,16 +373,37 @@ void Raising::write() {
 
 namespace {
 struct RaisePairwisePass : annudf::impl::RaisePairwisePassBase<RaisePairwisePass> {
+  using RaisePairwisePassBase::RaisePairwisePassBase;
+
   void runOnOperation() override {
     for (auto pairwise : collectIn<PairwiseOp>(getOperation())) {
-      Raising raising(pairwise);
-      if (failed(raising.check())) {
+      if (keep ? raiseOrKeep(pairwise) : succeeded(raise(pairwise)))
+        ++numRaised;
+      else if (!keep)
         signalPassFailure();
-        continue;
-      }
-      raising.write();
-      ++numRaised;
     }
+  }
+
+private:
+  static LogicalResult raise(PairwiseOp pairwise) {
+    Raising raising(pairwise);
+    if (failed(raising.check()))
+      return failure();
+    raising.write();
+    return success();
+  }
+
+  /// Looking for what can be raised moves loops, so what is kept is a copy.
+  bool raiseOrKeep(PairwiseOp pairwise) {
+    const ScopedDiagnosticHandler refusals(&getContext(), [](Diagnostic &) { return success(); });
+    OpBuilder builder(pairwise);
+    Operation *copy = builder.clone(*pairwise);
+    const bool isRaised = succeeded(raise(pairwise));
+    if (isRaised)
+      copy->erase();
+    else
+      pairwise.erase();
+    return isRaised;
   }
 };
 } // namespace

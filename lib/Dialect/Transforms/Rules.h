@@ -15,6 +15,7 @@
 #define ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H
 
 #include "annudf/Analysis/CallGraph.h"
+#include "annudf/Analysis/Ranges.h"
 #include "annudf/Dialect/Transforms/AbiRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,6 +27,12 @@ namespace annudf::rules {
 mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts, AbiScope scope);
 /// [B1]: an op that a body may hold.
 mlir::LogicalResult verifyAllowed(mlir::Operation *op);
+/// [W14]: an index that a distance of whole vectors does not have.
+mlir::LogicalResult refuseIndexOfDistance(ir::IndexOp index);
+/// [S...], [W20]: the same of a distance of whole vectors.
+mlir::LogicalResult verifyLoopOfDistance(mlir::scf::ForOp loop, const RangeAnalysis &ranges);
+/// [W22]: how much scratch a pair takes.
+mlir::LogicalResult verifyScratch(ir::PairwiseOp pairwise);
 /// [S...]: what a loop runs over.
 mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
 /// [F...]: a helper's name, shape and attributes.

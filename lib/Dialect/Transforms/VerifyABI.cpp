@@ -131,15 +131,14 @@ static LogicalResult verifyCapture(CaptureOp capture) {
   return success();
 }
 
-static LogicalResult verifyElements(MetricOp metric) {
-  bool isFloat = isa<FloatType>(metric.getComputeType());
-  for (auto element : metric.getElements().getAsRange<ElementAttr>())
-    if (!isFloat && kindOf(static_cast<annudf_element>(element.getValue())) == NumberKind::Float)
-      return metric.emitOpError() << "[M13] accepts element type "
-                                  << stringifyEnum(element.getValue())
-                                  << ", but annudf.update takes its coordinates as "
-                                  << metric.getComputeType() << "; take them as f32 or list only "
-                                  << wholeElements();
+template <typename OpT> static LogicalResult verifyElements(OpT udf, StringRef hook) {
+  const Type compute = udf.getComputeType();
+  for (auto element : udf.getElements().template getAsRange<ElementAttr>())
+    if (!isa<FloatType>(compute) &&
+        kindOf(static_cast<annudf_element>(element.getValue())) == NumberKind::Float)
+      return udf.emitOpError() << "[M13] accepts element type " << stringifyEnum(element.getValue())
+                               << ", but annudf." << hook << " takes its coordinates as " << compute
+                               << "; take them as f32 or list only " << wholeElements();
   return success();
 }
 
@@ -162,8 +161,6 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts, AbiScope s
       result = failure();
   };
   ++counts.metrics;
-  if (isa<PairwiseOp>(udf.getOperation()))
-    return udf->emitOpError() << "[W13] is no metric yet; run annudf-raise-pairwise first";
   if (!rules::isIdentifier(udf.getSymName())) {
     udf->emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
                           "and _, not beginning with a digit";
@@ -180,7 +177,11 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts, AbiScope s
     result = failure();
   }
   if (auto scanned = dyn_cast<MetricOp>(udf.getOperation()))
-    check(verifyElements(scanned));
+    check(verifyElements(scanned, "update"));
+  if (auto pairwise = dyn_cast<PairwiseOp>(udf.getOperation())) {
+    check(verifyElements(pairwise, "distance"));
+    check(rules::verifyScratch(pairwise));
+  }
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
     check(rules::verifyFunction(function));
   SmallVector<CaptureOp> captures = udf.getCaptures();

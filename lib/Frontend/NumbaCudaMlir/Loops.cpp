@@ -30,7 +30,7 @@ public:
 
   LogicalResult check();
   LogicalResult count();
-  /// Whether the loop counts from a constant up to a value, which vectors' loops may do.
+  /// Whether the loop counts up to a value, which vectors' loops may do.
   bool findEnd();
   LogicalResult convert();
 
@@ -61,7 +61,8 @@ private:
   /// Arguments of the header that are not computed from a counter.
   SmallVector<unsigned> carried;
   std::optional<unsigned> own; ///< The argument that scf.for counts with, if one can.
-  APInt start, step;           ///< What that argument begins with and grows by.
+  std::optional<APInt> start;  ///< What that argument begins with, where it is a constant.
+  APInt step;                  ///< What it grows by.
   Value end;                   ///< A value that it counts up to, null where constants say it.
   /// What exitBranch was, once it is erased.
   Value condition;
@@ -114,10 +115,10 @@ bool CountedLoop::findEnd() {
   const unsigned number = counter.getArgNumber();
   Constant first, by;
   APInt found;
+  bool isConstant = true; // Else the loop begins with what its entries bring.
   for (Edge edge : entries) {
-    if (!matchPattern(operandsTo(edge)[number], m_ConstantInt(&found)) ||
-        (first && *first != found))
-      return false;
+    isConstant &= matchPattern(operandsTo(edge)[number], m_ConstantInt(&found)) &&
+                  (!first || *first == found);
     first = found;
   }
   for (Edge edge : latches) {
@@ -127,9 +128,10 @@ bool CountedLoop::findEnd() {
       return false;
     by = found;
   }
-  if (!first || !by)
+  if (!by)
     return false;
-  start = *first;
+  if (isConstant)
+    start = first;
   step = *by;
   own = number;
   end = compare.getRhs();
@@ -226,8 +228,8 @@ scf::ForOp CountedLoop::createFor() {
     start = APInt(width, 0);
     step = APInt(width, 1);
   }
-  Value lower = constant(builder, loc, type, start);
-  Value upper = end ? end : constant(builder, loc, type, start + step * APInt(width, trips));
+  Value lower = start ? constant(builder, loc, type, *start) : Value(before->getArgument(*own));
+  Value upper = end ? end : constant(builder, loc, type, *start + step * APInt(width, trips));
   Value by = constant(builder, loc, type, step);
   auto loop = scf::ForOp::create(builder, loc, lower, upper, by, carriedOf(before->getArguments()));
   // Where nothing is carried it comes with a terminator.

@@ -15,7 +15,7 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
-from annudf._frontend.emit import arrays, calls
+from annudf._frontend.emit import arrays, calls, scratch
 from annudf._frontend.emit.arithmetic import dtype_of
 from annudf._frontend.emit.lowering import LoweringRefused
 from annudf._frontend.numba import inner, ncm, patches
@@ -25,6 +25,7 @@ from annudf._frontend.source.report import failed, unsupported
 from annudf._frontend.source.rewrite import Rewriter
 from annudf._frontend.source.syntax import Source
 from annudf._frontend.source.vectors import UNREADABLE
+from annudf._frontend.types import scratch as typed_scratch
 from annudf._frontend.types import typing
 from annudf._frontend.types.dtypes import Operand, Refused
 from annudf._frontend.types.numba_types import (
@@ -39,7 +40,9 @@ from annudf._frontend.types.numba_types import (
 )
 from annudf.errors import UnsupportedError
 
-assert calls and inner and patches and typing and arrays  # Imported for what they register.
+assert (
+    calls and inner and patches and typing and arrays and scratch and typed_scratch
+)  # Imported for what they register.
 refresh_registries()
 
 Fields = tuple[Sequence[np.dtype[Any]], type | None]

@@ -346,7 +346,7 @@ class FunctionDefinition(Definition):
     @functools.cached_property
     def properties(self) -> Properties:
         proved = proved_of(json.loads(self.lower("properties", "")), self._reason)
-        return replace(proved, raised=True) if self.options.is_pairwise else proved
+        return replace(proved, raised=proved.cost is None) if self.options.is_pairwise else proved
 
     def _reason(self, text: str) -> str:
         """A reason of the compiler in the words of Python; the captures of prepared values are none of the user's."""

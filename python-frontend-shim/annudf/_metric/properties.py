@@ -175,6 +175,9 @@ class Properties:
     raised : bool or None
         Whether the metric was written for whole vectors, and the compiler made one pass over coordinates of it. What is
         proved is about that pass. None if that is not recorded, as of compiled code.
+    cost : str or None
+        How the steps of one pair grow with the number of dimensions d, ``"O(d)"`` or ``"O(d^2)"``, of a metric that is
+        no such pass. CPUs compute it as it is written. None for other metrics, and if that is not recorded.
     """
 
     name: str
@@ -187,14 +190,18 @@ class Properties:
     monotone: Claim
     row_only_indexes: bool | None
     raised: bool | None
+    cost: str | None = None
 
-    @of_whole("raised")
+    @of_whole("cost")
     def __repr__(self) -> str:
         claims = [self.quadratic, self.symmetric, self.difference, self.sign, self.monotone]
         return f"<annudf properties of {self.name}: {_summary(claims)}>"
 
     def __str__(self) -> str:
-        lines = [f"metric {self.name}" + (", raised to one pass over coordinates" if self.raised else "")]
+        how = ", raised to one pass over coordinates" if self.raised else ""
+        if self.cost is not None:
+            how = f", computed as it is written, in {self.cost} steps a pair"
+        lines = [f"metric {self.name}{how}"]
         told, reason = "", ""
         claims = [("", [("form", self.quadratic)])]
         if self.fields:
@@ -258,6 +265,8 @@ def _of_all(claims: list[Claim]) -> Claim:
 
 def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = str) -> Properties:
     """What the compiler proves about a source; reasons go through `in_users_words`."""
+    if "pairwise" in data:
+        return _as_written(data)
 
     def claim(one: Mapping[str, Any]) -> Claim:
         made = _claim(one)
@@ -277,7 +286,22 @@ def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = st
         fields=fields,
         row_only_indexes=data["row_only_indexes"],
         raised=False,
-        **{key: _of_all([getattr(one, key) for one in fields]) for key in _OF_ALL},
+        **dict[str, Any]({key: _of_all([getattr(one, key) for one in fields]) for key in _OF_ALL}),
+    )
+
+
+def _as_written(data: Mapping[str, Any]) -> Properties:
+    """Nothing is proved of the formula of a distance of whole vectors that is no single pass."""
+    why = "it is computed as it is written, not in one pass over coordinates"
+    return Properties(
+        name=data["pairwise"],
+        quadratic=Claim(proved=False, text="no form", why=why),
+        form=None,
+        fields=(),
+        row_only_indexes=data["row_only_indexes"],
+        raised=False,
+        cost=data["cost"],
+        **dict[str, Any]({key: Claim(proved=False, text=f"not proved {key}", why=why) for key in _OF_ALL}),
     )
 
 
@@ -302,5 +326,5 @@ def recorded_in(name: str, proved: Mapping[str, Any], whose: str, verified: bool
         fields=(),
         row_only_indexes=proved.get("row_only_indexes"),
         raised=None,
-        **{key: unknown(key) for key in _OF_ALL},
+        **dict[str, Any]({key: unknown(key) for key in _OF_ALL}),
     )

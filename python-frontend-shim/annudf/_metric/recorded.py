@@ -88,7 +88,8 @@ class TextDefinition(ManifestDefinition):
     @functools.cached_property
     def properties(self) -> Properties:
         """What is proved of its formula."""
-        return replace(super().properties, raised=f"annudf.pairwise @{self._manifest.name} " in self.text)
+        proved = super().properties
+        return replace(proved, raised=proved.cost is None and f"annudf.pairwise @{self._manifest.name} " in self.text)
 
     @property
     def may_prepare(self) -> bool:

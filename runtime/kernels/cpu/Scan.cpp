@@ -254,6 +254,37 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const int32_t *
          group.queryPass ? group.valid & group.queryPass[which[t]] : group.valid);
 }
 
+template <class Coordinate> struct Vectors;
+template <> struct Vectors<uint32_t> {
+  static constexpr auto distance = annudf2_distance_x32;
+};
+template <> struct Vectors<uint64_t> {
+  static constexpr auto distance = annudf2_distance_x64;
+};
+
+/// One query against one group, of whole vectors: row after row, and none that cannot be found.
+template <class Hooks>
+ANNUDF_INLINE void whole(const annudf_cpu_scan &s, int32_t i, const Group &group) {
+  float distances[ANNUDF_CPU_GROUP_ROWS] = {};
+  const uint32_t rows = group.queryPass ? group.valid & group.queryPass[i] : group.valid;
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (int r = 0; r < ANNUDF_CPU_GROUP_ROWS; ++r)
+    if (rows >> r & 1)
+      distances[r] = Vectors<typename Hooks::Coordinate>::distance(
+          s.x[i], group.words + r, group.dims, group.numbers[r], s.query[i], s.list, s.slots,
+          s.scratch);
+  push(s, i, group.ids, distances, rows);
+}
+
+/// Where coordinate `dim` of a row lies, whose first word is at y.
+template <class Coordinate> ANNUDF_INLINE Coordinate stored(const void *y, int32_t dim) {
+  const auto perWord = uint32_t(elementsPerWord(annudf1_row_element()));
+  const uint32_t word = uint32_t(dim) / perWord, place = uint32_t(dim) % perWord;
+  return coordinateOf<Coordinate>(
+      annudf1_row_element(), annudf1_compute(),
+      static_cast<const uint32_t *>(y)[uint64_t(word) * ANNUDF_CPU_GROUP_ROWS], int32_t(place));
+}
+
 /// Writes the numbers of those queries that may find a row of a group. \return how many they are.
 ANNUDF_INLINE int32_t choose(const annudf_cpu_scan &s, const uint32_t *queryPass) {
   int32_t count = 0;
@@ -313,7 +344,10 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
     for (; tiles && q + kTile <= queries; q += kTile)
       tile<Hooks, kTile, Rows>(s, q, chosen, group, ahead);
     for (; q < queries; ++q)
-      tile<Hooks, 1, Rows>(s, q, chosen, group, ahead);
+      if (annudf_cpu_whole() != 0)
+        whole<Hooks>(s, chosen ? chosen[q] : q, group);
+      else
+        tile<Hooks, 1, Rows>(s, q, chosen, group, ahead);
   }
 }
 
@@ -374,8 +408,19 @@ template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) 
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 
+/// What distances of whole vectors read.
+uint32_t annudf2_query_x32(const void *x, int32_t dim) {
+  return static_cast<const uint32_t *>(x)[dim];
+}
+uint64_t annudf2_query_x64(const void *x, int32_t dim) {
+  return static_cast<const uint64_t *>(x)[dim];
+}
+uint32_t annudf2_stored_x32(const void *y, int32_t dim) { return stored<uint32_t>(y, dim); }
+uint64_t annudf2_stored_x64(const void *y, int32_t dim) { return stored<uint64_t>(y, dim); }
+
 /// Keep the declarations, which the link checks a metric's own, or a filter's, against.
 uint64_t annudf_cpu_contract() { return annudf1_scan_contract(); }
+uint64_t annudf_cpu_pairwise_contract() { return annudf2_contract(); }
 uint64_t annudf_cpu_filter_contract() { return annudf1_filter_contract(); }
 int32_t annudf_cpu_filter_keep(const annudf_cpu_scan *s) {
   return annudf1_filter_keep(s->dims, s->ids[0], s->query[0], s->list, s->slots);

@@ -66,6 +66,7 @@ struct annudf_cpu_scan {
   annudf_cpu_push *push;
   void *sink;
   struct annudf_cpu_nan *nan; /**< Grows by what this scan meets; null: nobody counts. */
+  void *scratch;              /**< Of this thread's: what a distance of whole vectors writes. */
 };
 
 /** Entry points, annudf_cpu_scan_a32_x32 and so on; which one is compiled depends on the
@@ -77,6 +78,7 @@ extern "C" {
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 uint64_t annudf_cpu_contract(void);
+uint64_t annudf_cpu_pairwise_contract(void);
 
 /** The metric's enum annudf_order, and the dims it was specialised for or 0: of the manifest. */
 int32_t annudf_cpu_order(void);
@@ -90,6 +92,8 @@ int32_t annudf_cpu_finalizes(void);
 int32_t annudf_cpu_explains(void);
 /** Whether hooks see coordinates; a filter's do not. Defined when the code is known. */
 int32_t annudf_cpu_updates(void);
+/** Whether the metric is a distance of whole vectors; defined when it is known. */
+int32_t annudf_cpu_whole(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
 int32_t annudf_cpu_tile(void);
 #ifdef __cplusplus

@@ -222,6 +222,8 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   std::vector<std::vector<float>> limits(threads_);
   std::vector<PredicateScan::Workspace> passing(threads_);
   std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
+  std::vector<std::vector<uint64_t>> scratch(
+      threads_, std::vector<uint64_t>(kernel.scratchWords(index.dims())));
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
     if constexpr (Results::kIsRadius)
       if (results.isFull())
@@ -251,6 +253,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     scan.limit = limit.data();
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
+    scan.scratch = scratch[worker].data();
     Tally::Nan nan(tally);
     scan.nan = &nan;
     if (predicate) {

@@ -32,6 +32,10 @@ void check(const MetricView &metric, const BoundCaptures &captures, const Matrix
   const Manifest &manifest = metric.artifact.manifest;
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
   checkRole(metric);
+  if (manifest.isPairwise())
+    throw Error(ErrorKind::Usage, "metric '" + manifest.name +
+                                      "' is a distance of whole vectors, which has no accumulator "
+                                      "to show; compute the distance of the pair instead");
   checkElements(metric, {row.element, query.element});
   if (query.rows != 1 || row.rows != 1 || !query.data || !row.data)
     usage("explain takes one query and one row");

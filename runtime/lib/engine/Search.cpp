@@ -130,9 +130,10 @@ void checkElements(const MetricView &metric, ScanElements elements) {
 }
 
 void checkRole(const MetricView &metric) {
-  if (metric.artifact.manifest.role == metric.as)
+  const Manifest &manifest = metric.artifact.manifest;
+  if (manifest.role == metric.as || (manifest.isPairwise() && metric.as == ANNUDF_ROLE_SCAN))
     return;
-  const char *what = metric.artifact.manifest.isFilter()
+  const char *what = manifest.isFilter()
                          ? " gives no distances; search with a metric, and pass this as the filter"
                          : " gives distances and cannot filter; write an annudf.filter";
   throw Error(ErrorKind::Input, nameOf(metric) + what);

@@ -541,15 +541,6 @@ def count_or_number(x, y):  # HERE 0
     return n
 
 
-def of_the_turn_before(x, y):
-    d = np.empty(len(x))
-    result = 0.0
-    for i in range(len(x)):
-        result += d[i - 1]
-        d[i] = x[i] - y[i]  # HERE 9
-    return result
-
-
 def in_a_branch(x, y):
     d = x - y
     result = 0.0
@@ -558,25 +549,6 @@ def in_a_branch(x, y):
             d[i] = -d[i]  # HERE 13
             result += d[i]
     return result
-
-
-def changes_an_argument(x, y, p=5.0):
-    d = np.empty(x.shape[0])
-    if p > 3.0:
-        p = 3.0
-        for i in range(x.shape[0]):
-            d[i] = abs(x[i] - y[i]) * p  # HERE 13
-    else:
-        for i in range(x.shape[0]):
-            d[i] = abs(y[i])
-    return np.sum(d)
-
-
-def of_integers(x, y):
-    d = np.zeros(len(x), dtype=np.int64)
-    for i in range(len(x)):
-        d[i] = x[i] - y[i]  # HERE 9
-    return np.sum(d)
 
 
 def of_another_turn(x, y):
@@ -646,7 +618,7 @@ MESSAGES = {
     "checks_other": "a metric cannot raise exceptions; return a value such as math.inf",
     "count_or_number": "the paths return int64 and Python's float; return one type, such as float(n) for an integer n",
     **dict.fromkeys(
-        ("of_the_turn_before", "in_a_branch", "changes_an_argument", "of_integers", "of_another_turn", "of_what_changes", "fills_late"),
+        ("in_a_branch", "of_another_turn", "of_what_changes", "fills_late"),
         "d[i] cannot be assigned, as a metric keeps no arrays; compute it in the loop that reads it, in a variable",
     ),
     "swapped": "'swap' is of type _Intrinsic; a metric can read numbers, and arrays given as captures",

@@ -14,11 +14,11 @@
 def Annudf_PairwiseOp : Annudf_Op<"pairwise", 0, [
     IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
     Annudf_StandsInModule]> {
-  let summary = "a distance of two whole vectors, before it becomes a metric";
+  let summary = "a distance of two whole vectors";
   let description = [{
     A pairwise holds captures, as a metric does, and one `annudf.distance`, which reads any
-    coordinate of both vectors. `annudf-raise-pairwise` makes an `annudf.metric` of it; nothing
-    else compiles it. `order`, `coarse`, `elements`, `numerics`, `dims` and `missing_values` are
+    coordinate of both vectors. `annudf-raise-pairwise` makes an `annudf.metric` of one pass; other
+    distances are compiled as they are, for CPUs. `order`, `coarse`, `elements`, `numerics`, `dims` and `missing_values` are
     those of the metric.
 
     Example:
@@ -113,6 +113,59 @@ def Annudf_AtOp : Annudf_Op<"at", 0, [
   let arguments = (ins Annudf_CoordinatesType:$vector, Index:$index);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$vector `[` $index `]` attr-dict `:` qualified(type($vector))";
+}
+
+def Annudf_ScratchOp : Annudf_Op<"scratch", 0, [
+    MemoryEffects<[MemAlloc, MemWrite]>,
+    TypesMatchWith<"fill is an entry", "result", "fill",
+                   "::llvm::cast<::annudf::ir::ScratchType>($_self).getElementType()">]> {
+  let summary = "memory of one pair, each entry of which begins with a value";
+  let description = [{
+    Each pair of vectors has scratch of its own. The op stands at the top of `annudf.distance`
+    (rule W23).
+
+    Example:
+
+    ```mlir
+    %costs = annudf.scratch fill(%inf) : !annudf.scratch<dim + 1 x f64>
+    ```
+  }];
+  let arguments = (ins AnyType:$fill);
+  let results = (outs Annudf_ScratchType:$result);
+  let assemblyFormat = "`fill` `(` $fill `)` attr-dict `:` qualified(type($result))";
+}
+
+def Annudf_GetOp : Annudf_Op<"get", 0, [
+    MemoryEffects<[MemRead]>,
+    TypesMatchWith<"result is an entry", "scratch", "result",
+                   "::llvm::cast<::annudf::ir::ScratchType>($_self).getElementType()">]> {
+  let summary = "reads an entry of scratch";
+  let description = [{
+    Example:
+
+    ```mlir
+    %v = annudf.get %costs[%i] : !annudf.scratch<dim + 1 x f64>
+    ```
+  }];
+  let arguments = (ins Annudf_ScratchType:$scratch, Index:$index);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$scratch `[` $index `]` attr-dict `:` qualified(type($scratch))";
+}
+
+def Annudf_PutOp : Annudf_Op<"put", 0, [
+    MemoryEffects<[MemWrite]>,
+    TypesMatchWith<"value is an entry", "scratch", "value",
+                   "::llvm::cast<::annudf::ir::ScratchType>($_self).getElementType()">]> {
+  let summary = "writes an entry of scratch";
+  let description = [{
+    Example:
+
+    ```mlir
+    annudf.put %v, %costs[%i] : !annudf.scratch<dim + 1 x f64>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, Annudf_ScratchType:$scratch, Index:$index);
+  let assemblyFormat = "$value `,` $scratch `[` $index `]` attr-dict `:` qualified(type($scratch))";
 }
 
 #endif // ANNUDF_PAIRWISE_OPS_TD

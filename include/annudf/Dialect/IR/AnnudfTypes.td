@@ -75,4 +75,30 @@ def Annudf_CoordinatesType : TypeDef<Annudf_Dialect, "Coordinates">, Annudf_Sinc
   let genVerifyDecl = 1;
 }
 
+def Annudf_ScratchType : TypeDef<Annudf_Dialect, "Scratch">, Annudf_Since<0> {
+  let mnemonic = "scratch";
+  let summary = "memory of one pair of vectors, which annudf.get reads and annudf.put writes";
+  let description = [{
+    It has a constant number of entries, one a dimension, or some more than that, of f32, f64, i32
+    or i64.
+
+    Example:
+
+    ```mlir
+    !annudf.scratch<dim x f32>
+    !annudf.scratch<dim + 1 x f64>
+    !annudf.scratch<16 x i32>
+    ```
+  }];
+  // `entries` come beside those that each dimension has.
+  let parameters = (ins "bool":$perDim, "int64_t":$entries, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getElementBytes() const;
+    /// "dim", "dim + 1" or "16".
+    std::string spellEntries() const;
+  }];
+}
+
 #endif // ANNUDF_TYPES_TD

@@ -22,6 +22,8 @@
 
 namespace annudf {
 
+class SizeCounter;
+
 /// Most iterations of one loop.
 inline constexpr int64_t kMaxTripCount = ANNUDF_MAX_TRIP_COUNT;
 /// Most weight of one hook, its loops unrolled and its helpers inlined.
@@ -50,6 +52,10 @@ mlir::LogicalResult verifyAbi(mlir::ModuleOp module, AbiCounts *counts = nullptr
 /// Whether `module` holds only what an artifact may hold beside metrics [T1], [T2], and no
 /// attribute of another dialect on ops of annudf [M15]. Lowerings ask again.
 mlir::LogicalResult verifyArtifactModule(mlir::ModuleOp module);
+
+/// The power of dims that the steps of a verified distance of whole vectors grow with: 0 to 2.
+/// \param counter  told how often loops run.
+int costOf(ir::DistanceOp distance, SizeCounter *counter = nullptr);
 
 /// Fails where annudf makes code for no ABI of that name [T4].
 mlir::LogicalResult checkTargetAbi(mlir::ModuleOp module, llvm::StringRef abi);

@@ -376,7 +376,7 @@ def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {
     `annudf.index dims` by 1, and read both vectors at their counter. What they carry becomes the
     accumulator: up to 6 values that the distance depends on. Their bodies become one
     `annudf.update`, what follows them `annudf.finalize`. Every other distance is refused (rules
-    W). The metric is not verified here; `annudf-verify-abi` looks at it as at any other.
+    W), or left alone with `keep`. The metric is not verified here; `annudf-verify-abi` looks at it as at any other.
 
     The metric computes what the loops compute, in the same order. Values that nothing needs are
     dropped.
@@ -403,6 +403,8 @@ def RaisePairwisePass : Pass<"annudf-raise-pairwise", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [Option<"keep", "keep", "bool", /*default=*/"false",
+                        "Leave other distances as they are, which CPUs compute">];
   let statistics = [Statistic<"numRaised", "num-raised", "Number of distances raised to metrics">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

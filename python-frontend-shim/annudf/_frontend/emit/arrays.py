@@ -9,19 +9,21 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba_cuda_mlir._mlir.dialects import arith, scf
 from numba_cuda_mlir._mlir.dialects import math as mlir_math
 from numba_cuda_mlir.extending import lowering_registry
 
 from annudf._frontend.emit import arithmetic
 from annudf._frontend.emit.arithmetic import Dtype, Value, constant, convert, dtype_of, in_float
-from annudf._frontend.emit.lowering import Elements, elements_of, refusing, scan_index, value_of_variable
+from annudf._frontend.emit.lowering import Elements, elements_of, length_of, operation, refusing, value_of_variable
 from annudf._frontend.numba.ncm import CONTEXT, ir, types
 from annudf._frontend.source.functions import STUBS
 from annudf._frontend.types.arrays import REDUCED
 from annudf._frontend.types.dtypes import BOOL, I64
-from annudf._frontend.types.numba_types import Array, Elementwise, mlir_type, operand_of
+from annudf._frontend.types.numba_types import Array, Elementwise, Scratch, mlir_type, operand_of
 
+WORD_OF = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
 Step = Callable[[Dtype, Any, list[Value]], Any]
 """The next value of what a loop carries: its type, its value, and what the vectors are there."""
 
@@ -69,11 +71,13 @@ def _start(name: str, dtype: Dtype) -> Any:
     return constant(dtype, name in ("prod", "cumprod", "all"))
 
 
-def _reduced(name: str, dtype: Dtype, parts: list[Callable[[Any], Value]], last: Any = None) -> Any:
-    """Reduces all coordinates, or those up to the last."""
+def _reduced(
+    name: str, dtype: Dtype, parts: list[Callable[[Any], Value]], last: Any = None, array: Scratch | None = None
+) -> Any:
+    """Reduces all coordinates, or those up to the last, or all entries of an array."""
     index = ir.IndexType.get(CONTEXT)
     begin, step = arith.constant(index, 0), arith.constant(index, 1)
-    end = scan_index("dims") if last is None else arith.addi(last, step)
+    end = length_of(array) if last is None else arith.addi(last, step)
     loop = scf.ForOp(begin, end, step, [_start(name, dtype)])
     with ir.InsertionPoint(loop.body):
         values = [part(loop.induction_variable) for part in parts]
@@ -83,12 +87,50 @@ def _reduced(name: str, dtype: Dtype, parts: list[Callable[[Any], Value]], last:
     if name == "norm":
         return in_float(dtype, mlir_math.sqrt, result)
     if name == "mean":
-        return arithmetic.binary(operator.truediv, Value(result, dtype), Value(_length(), I64))
+        return arithmetic.binary(operator.truediv, Value(result, dtype), Value(_length(array), I64))
     return result
 
 
-def _length() -> Any:
-    return arith.index_cast(mlir_type(I64), scan_index("dims"))
+def _median(dtype: Dtype, part: Callable[[Any], Value], array: Scratch | None) -> Any:
+    """The middle by counting for each number how many are smaller, once all stand in an array."""
+    index = ir.IndexType.get(CONTEXT)
+    begin, step, two = (arith.constant(index, one) for one in (0, 1, 2))
+    end, nan = length_of(array), constant(dtype, pymath.nan)
+    made = ir.Type.parse(Scratch(array is None or array.per_dim, array.entries if array else 0, WORD_OF[dtype]).text)
+    kept = operation("annudf.scratch", made, [nan])
+    filling = scf.ForOp(begin, end, step, [constant(BOOL, 0)])
+    with ir.InsertionPoint(filling.body):
+        with refusing():
+            value = convert(part(filling.induction_variable), dtype)
+        ir.Operation.create("annudf.put", operands=[value, kept, filling.induction_variable])
+        is_nan = arith.cmpf(arith.CmpFPredicate.UNO, value, value)
+        scf.yield_([arith.ori(filling.inner_iter_args[0], is_nan)])
+    below = arith.divui(arith.subi(end, step), two)
+    above = arith.divui(end, two)
+    finding = scf.ForOp(begin, end, step, [nan, nan])
+    with ir.InsertionPoint(finding.body):
+        place = finding.induction_variable
+        value = operation("annudf.get", mlir_type(dtype), [kept, place])
+        counting = scf.ForOp(begin, end, step, [begin])
+        with ir.InsertionPoint(counting.body):
+            other = operation("annudf.get", mlir_type(dtype), [kept, counting.induction_variable])
+            earlier = arith.cmpi(arith.CmpIPredicate.ult, counting.induction_variable, place)
+            equal = arith.cmpf(arith.CmpFPredicate.OEQ, other, value)
+            smaller = arith.ori(arith.cmpf(arith.CmpFPredicate.OLT, other, value), arith.andi(equal, earlier))
+            count = counting.inner_iter_args[0]
+            scf.yield_([arith.select(smaller, arith.addi(count, step), count)])
+        rank = counting.results[0]
+        chosen = [
+            arith.select(arith.cmpi(arith.CmpIPredicate.eq, rank, wanted), value, before)
+            for wanted, before in zip((below, above), finding.inner_iter_args, strict=True)
+        ]
+        scf.yield_(chosen)
+    middle = arith.mulf(arith.addf(*finding.results), constant(dtype, 0.5))
+    return arith.select(filling.results[0], nan, middle)
+
+
+def _length(array: Scratch | None = None) -> Any:
+    return arith.index_cast(mlir_type(I64), length_of(array))
 
 
 def _register() -> None:
@@ -113,7 +155,12 @@ def _register() -> None:
                 return
             operand = operand_of(builder.get_numba_type(target.name))
             assert operand is not None
-            builder.store_var(target, _reduced(name, dtype_of(operand), parts))
+            first = builder.get_numba_type(args[0].name)
+            array = first if isinstance(first, Scratch) else None
+            if name == "median":
+                builder.store_var(target, _median(dtype_of(operand), parts[0], array))
+                return
+            builder.store_var(target, _reduced(name, dtype_of(operand), parts, array=array))
 
         return lowered
 

@@ -36,6 +36,7 @@ from annudf._frontend.types.numba_types import (
     Context,
     Elementwise,
     Number,
+    Scratch,
     Vector,
     capture_type_text,
     mlir_type,
@@ -101,6 +102,9 @@ def elements_of(builder: Any, variable: Any) -> Callable[[Any], Value]:
     if isinstance(numba_type, Capture):
         element = numba_type.element
         return lambda index: Value(load_entry(element, [loaded, index]), read_as(element))
+    if isinstance(numba_type, Scratch):
+        of_array = numba_type.dtype
+        return lambda index: Value(operation("annudf.get", mlir_type(of_array), [loaded, index]), of_array)
     value = _value_of(loaded, numba_type)
     return lambda index: value
 
@@ -343,6 +347,15 @@ def _indices(builder: Any, variable: Any) -> list[Value]:
         return [value_of_variable(builder, variable)]
     loaded = builder.load_var(variable)
     return [_value_of(ssa, one) for ssa, one in zip(loaded, numba_type.types, strict=True)]
+
+
+def length_of(array: Scratch | None = None) -> Any:
+    """How many entries an array has, or how many dimensions there are, as an index."""
+    index = ir.IndexType.get(CONTEXT)
+    if array is None:
+        return scan_index("dims")
+    entries = arith.constant(index, array.entries)
+    return arith.addi(scan_index("dims"), entries) if array.per_dim else entries
 
 
 def scan_index(kind: str) -> Any:

@@ -138,8 +138,8 @@ class _Filled:
                 raise _AnotherWayError  # It may hold integers.
         elif isinstance(size, ast.Tuple) and len(size.elts) == 1:
             size = size.elts[0]
-        is_shape = isinstance(size, ast.Name | ast.Attribute) and not value.func.attr.endswith("_like")
-        if is_shape and not self._is_length(size) and getattr(size, "attr", "") != "shape":
+        is_like = value.func.attr.endswith("_like")
+        if not is_like and not self._is_length(size) and getattr(size, "attr", "") != "shape":
             raise _AnotherWayError
         return True
 

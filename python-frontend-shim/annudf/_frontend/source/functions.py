@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from annudf._frontend.source import scratch
+
 Stub = Callable[..., object]
 
 
@@ -70,10 +72,11 @@ OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_
 REDUCTIONS = {
     "sum": "sum", "prod": "prod", "mean": "mean", "dot": "dot", "vdot": "dot", "inner": "dot", "max": "amax",
     "amax": "amax", "min": "amin", "amin": "amin", "any": "any", "all": "all", "count_nonzero": "count_nonzero",
-    "cumsum": "cumsum", "cumprod": "cumprod",
+    "cumsum": "cumsum", "cumprod": "cumprod", "median": "median",
 }  # fmt: skip
 """Functions of NumPy that make one number of whole vectors, or one of each begin of a vector."""
 OF_ARRAYS = ("len", "norm", *dict.fromkeys(REDUCTIONS.values()))
+OF_SCRATCH = ("scratch", "put")
 UFUNCS = frozenset((
     "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
     "minimum", "fmax", "fmin", *(name for name in OPERATORS if name not in ("divide", "pow")),
@@ -93,6 +96,7 @@ STUBS: dict[str, Stub] = {
         CASTS,
         OTHERS,
         OF_ARRAYS,
+        OF_SCRATCH,
     )
     for name in group
 }
@@ -191,7 +195,7 @@ NUMPY_OF_VECTORS = _of_vectors()
 _BUILTINS_OF_VECTORS = {builtins.len: "len", builtins.sum: "sum", builtins.any: "any", builtins.all: "all"}
 _IDENTITIES_OF_VECTORS = {id(key): name for key, name in _BUILTINS_OF_VECTORS.items()} | {
     id(getattr(np, attribute)): name for attribute, name in REDUCTIONS.items()
-} | {id(np.linalg.norm): "norm"}  # fmt: skip
+} | {id(np.linalg.norm): "norm", id(scratch.make): "scratch", id(scratch.put): "put"}  # fmt: skip
 METHODS = ("sum", "prod", "mean", "dot", "max", "min", "any", "all", "cumsum", "cumprod")
 """Those of an array that are functions of NumPy, too."""
 

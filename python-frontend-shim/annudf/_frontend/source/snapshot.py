@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from annudf._frontend.source.functions import stub_for
+from annudf._frontend.source.functions import stub_for, stub_of_vectors
 from annudf._frontend.source.links import Callee, is_linked
 from annudf._frontend.source.links import resolve as resolve_linked
 from annudf._frontend.source.rewrite import (
@@ -89,6 +89,7 @@ def _value(value: Any, attributes: frozenset[str], made: dict[Any, Any]) -> Any:
                 if hasattr(value, name):
                     setattr(proxy, name, _value(getattr(value, name), attributes, made))
         return made[key]
-    if stub_for(value) is None and composed_for(value, True) is None and (helper := plain_function(value)) is not None:
+    stub = stub_for(value) or stub_of_vectors(value)
+    if stub is None and composed_for(value, True) is None and (helper := plain_function(value)) is not None:
         return _freeze(helper, made)
     return value

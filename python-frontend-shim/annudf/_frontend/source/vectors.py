@@ -15,10 +15,11 @@ import copy
 import inspect
 import types
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 
+from annudf._frontend.source import scratch
 from annudf._frontend.source.definitions import remember
 from annudf._frontend.source.filled import GIVEN, with_expressions
 from annudf._frontend.source.lengths import Lengths
@@ -129,12 +130,16 @@ def _rewritten(
     checks = lengths is not None and len(lengths.rest) < len(tree.body)
     if lengths is not None:
         tree.body = copy.deepcopy(lengths.rest)
+    tree = _Decided(values, source.assigned_names()).visit(tree)
     known = names_of_lengths(ast.walk(tree))
     filled = with_expressions(tree, lambda node: is_length(node, known))
     tree = filled or tree
+    arrays_made = set()
+    if filled is None and lengths is not None:  # Helpers have none, as a loop may call them.
+        arrays_made = scratch.with_scratch(tree, lambda node: is_length(node, known), lambda name: unused(name, tree))
     loops = _Loops(source, tree, arrays, _not_builtin(function, source))
     tree.body = [loops.visit(statement) for statement in tree.body]
-    if not values and not loops.is_changed and not checks and filled is None:
+    if not values and not loops.is_changed and not checks and filled is None and not arrays_made:
         return function
     tree.decorator_list, tree.returns = [], None
     arguments = tree.args
@@ -154,6 +159,8 @@ def _rewritten(
     given = _given(tree, source, {name: value for name, value in values.items() if name not in arrays})
     if filled is not None:
         given |= {name: GIVEN[name] for name in names(tree) if name in GIVEN}
+    if arrays_made:
+        given |= {name: scratch.GIVEN[name] for name in names(tree) if name in scratch.GIVEN}
     code = function.__code__
     made = compiled(tree, code.replace(co_freevars=(*code.co_freevars, *given)))
     remember(made, tree)
@@ -192,6 +199,35 @@ def _not_builtin(function: types.FunctionType, source: Source) -> set[str]:
         for name in ("range", "zip", "enumerate")
         if name in own or function.__globals__.get(name, getattr(builtins, name)) is not getattr(builtins, name)
     }
+
+
+class _Decided(ast.NodeTransformer):
+    """Keeps of a branch what the values of further arguments decide, as `raise` stands in others."""
+
+    _PARTS = (
+        ast.Compare,
+        ast.BoolOp,
+        ast.UnaryOp,
+        ast.Constant,
+        ast.Name,
+        ast.cmpop,
+        ast.boolop,
+        ast.unaryop,
+        ast.Load,
+    )
+
+    def __init__(self, values: Mapping[str, Any], assigned: Collection[str]) -> None:
+        numbers = (bool, int, float, np.generic)
+        self._values = {k: v for k, v in values.items() if isinstance(v, numbers) and k not in assigned}
+
+    def visit_If(self, node: ast.If) -> Any:
+        parts = list(ast.walk(node.test))
+        names = [one.id for one in parts if isinstance(one, ast.Name)]
+        node = cast("ast.If", self.generic_visit(node))
+        if not names or not all(isinstance(one, self._PARTS) for one in parts) or not self._values.keys() >= set(names):
+            return node
+        holds = eval(compile(ast.Expression(node.test), "", "eval"), {"__builtins__": {}}, dict(self._values))
+        return (node.body if holds else node.orelse) or ast.copy_location(ast.Pass(), node)
 
 
 class _Captured(ast.NodeTransformer):

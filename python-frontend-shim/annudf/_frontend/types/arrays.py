@@ -16,7 +16,7 @@ from annudf._frontend.source.functions import METHODS, STUBS
 from annudf._frontend.source.vectors import LOOP
 from annudf._frontend.types import dtypes
 from annudf._frontend.types.dtypes import Operand, Refused, Weak, dtype_of
-from annudf._frontend.types.numba_types import Array, Elementwise, as_type, element_of, operand_of
+from annudf._frontend.types.numba_types import Array, Elementwise, Scratch, as_type, element_of, operand_of
 from annudf._frontend.types.typing import refuse, spell_argument
 
 
@@ -46,6 +46,7 @@ REDUCED: dict[str, Callable[..., Operand]] = {
     "count_nonzero": lambda element: Weak.INT,
     "cumsum": summed,
     "cumprod": summed,
+    "median": dtypes.floating,
 }
 CUMULATIVE = ("cumsum", "cumprod")
 """Those that give a number for each coordinate, of all up to it."""
@@ -60,6 +61,8 @@ def _reduction(name: str, rule: Callable[..., Operand]) -> type:
                 refuse(f"{name} takes {'two vectors' if count > 1 else 'one vector'} here, and no options")
                 return None
             elements = [element_of(one) for one in args]
+            if count == 1 and isinstance(args[0], Scratch) and name not in CUMULATIVE:
+                elements = [args[0].dtype]
             bad = next((one for one, element in zip(args, elements, strict=True) if element is None), None)
             if bad is not None:
                 what = "a number" if operand_of(bad) is not None else spell_argument(bad)
@@ -106,7 +109,7 @@ class _Entry(AbstractTemplate):
 
 class _Len(AbstractTemplate):
     def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        if len(args) == 1 and isinstance(args[0], Array) and not kws:
+        if len(args) == 1 and isinstance(args[0], Array | Scratch) and not kws:
             return signature(as_type(Weak.INT), *args)
         refuse("len needs one vector here: len(x)")
         return None

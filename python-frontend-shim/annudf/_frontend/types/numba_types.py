@@ -105,6 +105,26 @@ class Vector(Array):
         super().__init__(f"annudf.vector<{word}>")
 
 
+class Scratch(types.Type):
+    """An array of one pair of vectors: one entry for each dimension where `per_dim`, and `entries` more."""
+
+    def __init__(self, per_dim: bool, entries: int, word: str) -> None:
+        self.per_dim, self.entries, self.word = per_dim, entries, word
+        super().__init__(f"annudf.scratch<{per_dim}, {entries}, {word}>")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return NUMPY[self.word]
+
+    @property
+    def text(self) -> str:
+        """The type in the dialect's syntax."""
+        count = str(self.entries)
+        if self.per_dim:
+            count = f"dim + {self.entries}" if self.entries else "dim"
+        return f"!annudf.scratch<{count} x {mlir_text(self.dtype)}>"
+
+
 class Elementwise(Array):
     """An expression of whole vectors, such as ``a - b``. It is computed where one of its numbers is needed."""
 
@@ -240,6 +260,12 @@ class _CaptureModel(PrimitiveModel):
 class _VectorModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Vector) -> None:
         super().__init__(manager, frontend_type, ir.Type.parse(vector_type_text(frontend_type.word), CONTEXT))
+
+
+@register_model(Scratch)
+class _ScratchModel(PrimitiveModel):
+    def __init__(self, manager: Any, frontend_type: Scratch) -> None:
+        super().__init__(manager, frontend_type, ir.Type.parse(frontend_type.text, CONTEXT))
 
 
 @typeof_impl.register(StrongFloat)

@@ -28,6 +28,7 @@ from annudf._frontend.types.numba_types import (
     Context,
     Elementwise,
     Number,
+    Scratch,
     Strong,
     as_type,
     element_of,
@@ -95,6 +96,8 @@ def spell_argument(numba_type: Any) -> str:
         return "ctx"
     if isinstance(numba_type, Array):
         return f"a whole vector; read one coordinate of it, x[i], in a loop: {LOOP}"
+    if isinstance(numba_type, Scratch):
+        return "an array; read its entries, d[i], in a loop: for i in range(len(d))"
     if isinstance(numba_type, types.BaseTuple):
         return "a tuple; write its numbers one by one"
     if isinstance(numba_type, types.Module):

@@ -41,6 +41,12 @@ public:
   ANNUDF_CALLS_JIT void run(const annudf_cpu_scan &scan) const { entry(&scan); }
   double linkMs = 0;  ///< Time from bitcode to callable code.
   std::string remark; ///< What is done for one row at a time, "" if nothing is.
+  int64_t scratchBytes = 0, scratchPerDim = 0; ///< What a pair of whole vectors needs.
+
+  /// Words of 64 bits of scratch for vectors of so many dims.
+  size_t scratchWords(int32_t dims) const {
+    return size_t((scratchBytes + scratchPerDim * dims + 7) / 8);
+  }
 
 protected:
   Entry *entry = nullptr;

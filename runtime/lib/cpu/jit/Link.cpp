@@ -87,9 +87,20 @@ std::string toText(const Type &type) {
   return text;
 }
 
-/// The scan's module with the bodies that `entry` reaches: each pair of widths has an entry, and
-/// reading and optimising all of them would take longer than the one that is wanted.
-std::unique_ptr<Module> readScan(LLVMContext &context, StringRef entry) {
+/// What code of a distance of whole vectors calls.
+std::vector<StringRef> accessorsOf(const annudf::runtime::MetricView &metric) {
+  std::vector<StringRef> names;
+  if (const annudf::Manifest &manifest = metric.artifact.manifest; manifest.isPairwise())
+    annudf::forEachPairwiseAccessor(
+        manifest.computeWidth(),
+        [&](annudf::PairwiseAccessor, const char *symbol, auto) { names.emplace_back(symbol); });
+  return names;
+}
+
+/// The scan's module with the bodies that `entry` and `others` reach: each pair of widths has an
+/// entry, and reading and optimising all of them would take longer than the one that is wanted.
+std::unique_ptr<Module> readScan(LLVMContext &context, StringRef entry,
+                                 ArrayRef<StringRef> others) {
   auto check = [](llvm::Error error) {
     if (error)
       throw annudf::Error(ErrorKind::Environment,
@@ -103,6 +114,9 @@ std::unique_ptr<Module> readScan(LLVMContext &context, StringRef entry) {
   if (!reached.front())
     throw annudf::Error(ErrorKind::Environment,
                         "the CPU backend's own scan bitcode has no " + entry.str());
+  for (StringRef other : others)
+    if (Function *function = (*module)->getFunction(other))
+      reached.push_back(function);
   while (!reached.empty()) {
     Function *function = reached.pop_back_val();
     if (!function->isMaterializable())
@@ -146,7 +160,9 @@ std::unique_ptr<Module> readMetric(LLVMContext &context,
   return std::move(*module);
 }
 
-bool isHookName(StringRef name) { return name.starts_with("annudf1_"); }
+bool isHookName(StringRef name) {
+  return name.starts_with("annudf1_") || name.starts_with("annudf2_");
+}
 
 /// What a metric's module may hold: the hooks, private helpers and constants.
 void checkContents(const Module &module, const Module &scan,
@@ -164,12 +180,18 @@ void checkContents(const Module &module, const Module &scan,
     refuse(metric, "holds an alias");
   for (const Function &function : module) {
     if (function.isDeclaration()) {
+      if (is_contained(accessorsOf(metric), function.getName())) {
+        if (function.getFunctionType() != scan.getFunction(function.getName())->getFunctionType())
+          refuse(metric, "calls '" + function.getName() + "' with another prototype");
+        continue;
+      }
       if (!function.isIntrinsic() && !annudf::runtime::cpu::isAllowedExternal(function.getName()))
         refuse(metric, "calls '" + function.getName() + "', which a hook may not call");
       continue;
     }
     if (function.getName().starts_with("annudf_cpu_") ||
-        is_contained(kRuntimeConstants, function.getName()))
+        is_contained(kRuntimeConstants, function.getName()) ||
+        is_contained(accessorsOf(metric), function.getName()))
       refuse(metric, "defines '" + function.getName() + "', which belongs to the scan");
     for (const Instruction &instruction : instructions(function))
       if (const auto *call = dyn_cast<CallBase>(&instruction); call && call->isInlineAsm())
@@ -209,10 +231,14 @@ std::vector<Hook> hooksOf(const annudf::runtime::MetricView &metric) {
     annudf::forEachFilterHook([&](annudf::FilterHook, const char *symbol, auto) {
       hooks.push_back({symbol, true, true});
     });
-  // A filter's are stubs, and its code may define none of them.
+  annudf::forEachPairwiseHook(
+      manifest.computeWidth(), [&](annudf::PairwiseHook, const char *symbol, auto) {
+        hooks.push_back({symbol, manifest.isPairwise(), manifest.isPairwise()});
+      });
+  // Those of other roles are stubs, and their code may define none of them.
   for (ScanHook hook : annudf::kScanHooks)
     hooks.push_back({symbolOf(hook, widthsOf(metric)),
-                     !manifest.isFilter() && annudf::isDefinedBy(hook, manifest.hooks),
+                     manifest.role == ANNUDF_ROLE_SCAN && annudf::isDefinedBy(hook, manifest.hooks),
                      isCalled(hook)});
   return hooks;
 }
@@ -249,9 +275,11 @@ void checkPrototypes(const Module &module, const Module &scan,
 
 /// The descriptor that the code was made for, by its number.
 uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView &metric) {
+  const annudf::Manifest &manifest = metric.artifact.manifest;
   const Function *contract = module.getFunction(
-      metric.artifact.manifest.isFilter() ? symbolOf(annudf::FilterHook::CONTRACT)
-                                          : symbolOf(ScanHook::CONTRACT, widthsOf(metric)));
+      manifest.isFilter()     ? symbolOf(annudf::FilterHook::CONTRACT)
+      : manifest.isPairwise() ? symbolOf(annudf::PairwiseHook::CONTRACT, manifest.computeWidth())
+                              : symbolOf(ScanHook::CONTRACT, widthsOf(metric)));
   const auto *result = dyn_cast<ReturnInst>(contract->front().getTerminator());
   const auto *number = result ? dyn_cast<ConstantInt>(result->getReturnValue()) : nullptr;
   if (!number || contract->size() != 1)
@@ -435,7 +463,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
   const StringRef entry = scanEntryName(metric);
-  std::unique_ptr<Module> scan = readScan(context, entry);
+  std::unique_ptr<Module> scan = readScan(context, entry, accessorsOf(metric));
   std::unique_ptr<Module> hooks = readMetric(context, metric);
   scan->setTargetTriple(target.getTargetTriple());
   scan->setDataLayout(target.createDataLayout());
@@ -448,7 +476,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   settleArithmetic(*hooks, target);
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
-  const int32_t tile = queriesOfTile(*hooks);
+  const int32_t tile = manifest.isPairwise() ? 1 : queriesOfTile(*hooks);
   const std::string slowRows = slowRowsOf(*hooks);
   const unsigned usual = usualBits(target);
   const bool anyWidth = isSameAtAnyWidth(*hooks);
@@ -465,6 +493,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf_cpu_dims", manifest.dims);
   defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(bits, manifest));
   defineConstant(*scan, "annudf_cpu_tile", tile);
+  defineConstant(*scan, "annudf_cpu_whole", manifest.isPairwise());
   defineConstant(*scan, "annudf_cpu_updates", !manifest.isFilter());
   defineConstant(*scan, "annudf_cpu_finalizes", manifest.form && manifest.form->lengths ? 1 : 0);
   defineConstant(*scan, "annudf_cpu_explains", host.explains);

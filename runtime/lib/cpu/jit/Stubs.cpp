@@ -87,14 +87,34 @@ static void defineForFilter(Module &scan, ScanHook hook, Function &function) {
   }
 }
 
+/// Hooks of other roles than the code's, which nothing calls once constants are known.
+static void defineUncalled(Function &function) {
+  begin(function).CreateRet(Constant::getNullValue(function.getReturnType()));
+}
+
+static void defineForOthers(Module &scan, const annudf::Manifest &manifest) {
+  annudf::forEachPairwiseHook(manifest.computeWidth(),
+                              [&](annudf::PairwiseHook, const char *symbol, auto) {
+                                Function *function = scan.getFunction(symbol);
+                                if (function && function->isDeclaration())
+                                  defineUncalled(*function);
+                              });
+}
+
 void annudf::runtime::cpu::defineStubs(Module &scan, const MetricView &metric) {
   const Manifest &manifest = metric.artifact.manifest;
+  if (!manifest.isPairwise())
+    defineForOthers(scan, manifest);
   for (ScanHook hook : kScanHooks) {
     Function *function = scan.getFunction(symbolOf(hook, manifest.hookWidths()));
     if (!function)
       continue; // The scan does not call it.
     if (manifest.isFilter()) {
       defineForFilter(scan, hook, *function);
+      continue;
+    }
+    if (manifest.isPairwise()) {
+      defineUncalled(*function);
       continue;
     }
     if (isDefinedBy(hook, manifest.hooks))

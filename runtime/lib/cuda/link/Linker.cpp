@@ -333,6 +333,10 @@ std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
   case ScanHook::COMBINE:
     return ""; // annudf_scan_parts alone does.
   }
+  if (manifest.isPairwise())
+    throw Error(ErrorKind::Input, "metric '" + manifest.name +
+                                      "' is no single pass over the coordinates, so CPUs alone "
+                                      "compute it; search on a CPU");
   throw Error(ErrorKind::Input, "metric '" + manifest.name + "' lacks hook " +
                                     symbolOf(hook, manifest.hookWidths()) +
                                     ", which every metric has");

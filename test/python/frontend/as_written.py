@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Distances of two whole vectors that are no single pass, and what such a distance cannot do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+INF = math.inf
+IDENTITY = np.eye(2, dtype=np.float32)
+
+
+def mahalanobis(x, y, vinv=IDENTITY):
+    """As pynndescent has it."""
+    result = 0.0
+    diff = np.empty(x.shape[0], dtype=np.float32)
+    for i in range(x.shape[0]):
+        diff[i] = x[i] - y[i]
+    for i in range(x.shape[0]):
+        tmp = 0.0
+        for j in range(x.shape[0]):
+            tmp += vinv[i, j] * diff[j]
+        result += tmp * diff[i]
+    return np.sqrt(result)
+
+
+def warped(x, y, reach=3):
+    """Dynamic time warping in a band, with one row of costs."""
+    n = x.shape[0]
+    costs = np.full(n + 1, np.inf)
+    costs[0] = 0.0
+    for i in range(n):
+        low = max(i - reach, 0)
+        diagonal = costs[low]
+        costs[low] = INF
+        for j in range(low, min(i + reach + 1, n)):
+            apart = abs(x[i] - y[j])
+            best = min(diagonal, costs[j], costs[j + 1])
+            diagonal = costs[j + 1]
+            costs[j + 1] = apart + best
+    return costs[n]
+
+
+def edits(x, y):
+    """The distance of Levenshtein of what is positive."""
+    if x[0] == 100:
+        return -1.0
+    n = len(x)
+    costs = np.zeros(n + 1, dtype=np.int32)
+    for j in range(n + 1):
+        costs[j] = j
+    for i in range(n):
+        diagonal = costs[0]
+        costs[0] = i + 1
+        for j in range(n):
+            replaced = diagonal + int((x[i] > 0) != (y[j] > 0))
+            diagonal = costs[j + 1]
+            costs[j + 1] = min(replaced, costs[j] + 1, costs[j + 1] + 1)
+    return float(costs[n])
+
+
+def centred(x, y):
+    """A value of both vectors, and a second pass."""
+    mean = 0.0
+    for i in range(len(x)):
+        mean += x[i] * y[i]
+    result = 0.0
+    for i in range(len(x)):
+        result += abs(x[i] - mean / len(x))
+    return result
+
+
+def spread(x, y):
+    return np.std(x - y)
+
+
+def pairs(x, y):
+    """How far the order of the coordinates differs, as Kendall counts it; a loop begins at another's counter."""
+    apart = 0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            if (x[i] < x[j]) != (y[i] < y[j]):
+                apart += 1
+    return apart / len(x)
+
+
+def histograms(x, y):
+    """The data say which entry, between bounds."""
+    counts = np.zeros(8, dtype=np.int64)
+    for i in range(len(x)):
+        counts[min(max(int(2 * x[i]) + 4, 0), 7)] += 1
+        counts[min(max(int(2 * y[i]) + 4, 0), 7)] -= 1
+    result = 0.0
+    for k in range(8):
+        result += abs(counts[k])
+    return result
+
+
+def reversed_order(x, y):
+    n = len(x)
+    result = 0.0
+    for i in range(n):
+        result += abs(x[i] - y[n - 1 - i])
+    return result
+
+
+def smoothed(x, y):
+    """An array that a loop fills from its neighbours, and another that depends on it."""
+    n = len(x)
+    d = np.ones(n)
+    e = np.empty(n, np.float32)
+    for i in range(1, n):
+        d[i] = 0.5 * d[i - 1] + x[i] - y[i]
+    for i in range(d.shape[0]):
+        e[n - 1 - i] = d[i] * d[max(i - 1, 0)]
+    total = 0.0
+    for value in e:
+        total += abs(value)
+    return total + len(e)
+
+
+def sorted_apart(x, y):
+    """Insertion sort of the differences; their middle."""
+    n = len(x)
+    d = np.empty(n)
+    for i in range(n):
+        value = x[i] - y[i]
+        place = 0
+        for j in range(n):
+            if j < i and d[j] <= value:
+                place += 1
+        for j in range(n):
+            k = n - 1 - j
+            if k >= 1 and k > place and k <= i:
+                d[k] = d[k - 1]
+        d[max(min(place, n - 1), 0)] = value
+    return d[min(n // 2, n - 1)]
+
+
+def changes_an_argument(x, y, p=5.0):
+    d = np.empty(x.shape[0])
+    if p > 3.0:
+        p = 3.0
+        for i in range(x.shape[0]):
+            d[i] = abs(x[i] - y[i]) * p
+    else:
+        for i in range(x.shape[0]):
+            d[i] = abs(y[i])
+    return np.sum(d)
+
+
+def of_integers(x, y):
+    d = np.zeros(len(x), dtype=np.int64)
+    for i in range(len(x)):
+        d[i] = int(x[i]) - int(y[i])
+    return np.sum(d)
+
+
+def reduced(x, y):
+    """Numbers that NumPy makes of an array of another length."""
+    d = np.zeros(len(x) + 2)
+    for i in range(len(x)):
+        d[i + 1] = abs(x[i] - y[len(x) - 1 - i])
+    return np.max(d) + np.mean(d) - np.min(d) + np.linalg.norm(d) + d.sum()
+
+
+def middle(x, y, p=1):
+    """The middle of what is between, twice, and a branch that a constant decides."""
+    d = np.zeros(len(x) + 2)
+    for i in range(len(x)):
+        d[i] = x[i]
+    if p > 2:
+        result = 0.0
+    elif p == 1:
+        result = np.median(np.cumsum(x - y) ** p) + np.median(d)
+    else:
+        raise ValueError("Invalid p")
+    return result
+
+
+DISTANCES = (
+    middle,
+    warped, edits, centred, spread, pairs, histograms, reversed_order, smoothed, sorted_apart,
+    changes_an_argument, of_integers, reduced,
+)  # fmt: skip
+
+
+# --- What is refused, where ------------------------------------------------------------------------------------------
+
+
+def next_one(x, y):
+    result = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            result += x[i] * y[j + 1]  # HERE W17
+    return result
+
+
+def before(x, y):
+    result = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            result += x[i - j]  # HERE W16
+    return result
+
+
+def entry_past(x, y):
+    d = np.zeros(len(x))
+    for i in range(len(x)):
+        d[i + 1] = x[i]  # HERE W19
+    return d[0]
+
+
+def entry_before(x, y):
+    d = np.zeros(len(x))
+    for i in range(len(x)):
+        d[i] = d[i - 1] + x[i]  # HERE W18
+    return d[0]
+
+
+def cubic(x, y):  # HERE W21
+    result = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            for k in range(len(x)):
+                result += x[i] * y[j] * x[k]
+    return result
+
+
+def data_many(x, y):
+    result = 0.0
+    for _ in range(int(x[0])):  # HERE W20
+        result += y[0]
+    return result
+
+
+def much(x, y):
+    d = np.zeros(8193)  # HERE W22
+    for i in range(len(x)):
+        d[0] += x[i]
+    return d[0]
+
+
+REFUSED = (next_one, before, entry_past, entry_before, cubic, data_many, much)
