@@ -96,6 +96,54 @@ TEST(Verify, ManifestsThatAreNotTheirModules) {
   EXPECT_THROW((void)differences([](Artifact &a) { a.manifest.name = "another"; }), Error);
 }
 
+// It is made again as it was written, with as much scratch, and has no code for a GPU.
+TEST(Verify, ADistanceOfWholeVectors) {
+  const std::string text = R"(
+    annudf.pairwise @backwards order(min) coarse(l2) elements(f32) {
+      annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+        %begin = arith.constant 0 : index
+        %step = arith.constant 1 : index
+        %dims = annudf.index dims
+        %last = arith.subi %dims, %step : index
+        %zero = arith.constant 0.0 : f32
+        %kept = annudf.scratch fill(%zero) : !annudf.scratch<dim + 2 x f32>
+        %sum = scf.for %i = %begin to %dims step %step iter_args(%acc = %zero) -> (f32) {
+          %from = arith.subi %last, %i : index
+          %xi = annudf.at %x[%i] : !annudf.vector<f32>
+          %yi = annudf.at %y[%from] : !annudf.vector<f32>
+          %d = arith.subf %xi, %yi : f32
+          annudf.put %d, %kept[%i] : !annudf.scratch<dim + 2 x f32>
+          %next = arith.addf %acc, %d : f32
+          scf.yield %next : f32
+        }
+        annudf.yield %sum : f32
+      }
+    })";
+  CompileOptions options;
+  options.ltoIr = false;
+  Artifact made = compileMetric(text, "m", options);
+  EXPECT_EQ(made.manifest.role, ANNUDF_ROLE_PAIRWISE);
+  EXPECT_EQ(made.manifest.scratchBytes, 8);
+  EXPECT_EQ(made.manifest.scratchPerDim, 4);
+  EXPECT_EQ(verifyArtifact(made, "m").different, Lines{});
+  made.manifest.scratchPerDim = 0;
+  EXPECT_EQ(verifyArtifact(made, "m").different.front(),
+            "manifest field 'scratch' says 8 + 0 dims, its module says 8 + 4 dims");
+  options.ltoIr = true;
+  options.archs = {"sm_90"};
+  try {
+    (void)compileMetric(text, "m", options);
+    FAIL() << "compiled for a GPU";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_NE(std::string(error.what())
+                  .find("'backwards' has no code for a GPU: it is no single "
+                        "pass over the coordinates, so CPUs alone compute it"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Verify, CodeOfAnotherMetric) {
   CompileOptions options;
   options.ltoIr = false;

@@ -15,7 +15,7 @@ import pytest
 import annudf
 from annudf import brute_force, ivf_flat
 from annudf.distance import pairwise_distance
-from annudf.errors import CompileError, Error
+from annudf.errors import CompileError, Error, UnsupportedError
 
 rng = np.random.default_rng(52)
 FLOATS = rng.standard_normal((40, 7), dtype=np.float32)
@@ -154,3 +154,24 @@ def test_refused(function: Any) -> None:
     marked = next(number for number in range(first, len(lines)) if "HERE" in lines[number - 1])
     diagnostic = next(one for one in caught.value.diagnostics if one.severity == "error")
     assert (diagnostic.rule, diagnostic.line) == (lines[marked - 1].split("HERE ")[1], marked)
+
+
+def test_arguments_are_no_arrays() -> None:
+    def given(x, y):  # type: ignore[no-untyped-def]
+        total = x[0] * y[-1]
+        x = np.zeros(len(y))
+        for i in range(len(y)):
+            x[min(i, 2)] = total
+        return x[0]
+
+    with pytest.raises(UnsupportedError, match=r"x\[min\(i, 2\)\] cannot be assigned"):
+        annudf.metric(given).distance(FLOATS[0], FLOATS[1])
+
+
+def test_refine() -> None:
+    metric = annudf.metric(as_written.warped)
+    base, queries = FLOATS, FLOATS[:5] + 1
+    expected = np.array([[as_written.warped(q, r) for r in base.astype(float)] for q in queries.astype(float)])
+    candidates = np.tile(np.arange(0, 40, 2), (5, 1))
+    _, neighbors = annudf.refine(base, queries, candidates, 3, metric=metric)
+    np.testing.assert_array_equal(neighbors, 2 * np.argsort(expected[:, ::2])[:, :3])

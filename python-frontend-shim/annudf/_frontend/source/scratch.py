@@ -61,7 +61,7 @@ def with_scratch(
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
         target = statement.targets[0]
-        if not isinstance(target, ast.Name) or times[target.id] != 1 or target.id in arguments - stored:
+        if not isinstance(target, ast.Name) or times[target.id] != 1 or target.id in arguments:
             continue
         call = _made(statement.value, is_length, set(times)) if target.id in stored else None
         if call is not None:
