@@ -48,8 +48,9 @@ typedef struct annudf_artifact_info {
   const char *name; /**< Of the metric or filter.                                             */
   const char
       *digest; /**< SHA-256 of the bytes of annudf_artifact_to_bytes, 64 hexadecimal digits. */
-  /** enum annudf_role: ANNUDF_ROLE_SCAN of a metric, which gives distances, or ANNUDF_ROLE_FILTER
-   * of a filter, of which annudf_ivf_flat_filter makes bits. */
+  /** enum annudf_role: ANNUDF_ROLE_SCAN or ANNUDF_ROLE_PAIRWISE of a metric, which gives distances
+   * (the latter on CPUs only), or ANNUDF_ROLE_FILTER of a filter, of which annudf_ivf_flat_filter
+   * makes bits. */
   int32_t role;
   int32_t has_host_code; /**< Not 0: it holds code for CPUs.                                    */
   /** Edition of the rules that it was verified by, from 1; 0 if it was not, as of CUDA source,

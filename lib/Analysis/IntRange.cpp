@@ -202,6 +202,9 @@ IntRange IntRangeDomain::mul(const IntRange &a, const IntRange &b) const {
   return make(range);
 }
 
+/// Whether quotients are smaller than the dividend, as dims / 2 is smaller than dims.
+static bool isSmaller(Wide dividend, Wide divisor) { return dividend >= 1 && divisor >= 2; }
+
 IntRange IntRangeDomain::divSigned(const IntRange &a, const IntRange &b) const {
   IntRange range = any(a.width);
   const bool overflows = a.smin == signedMin(a.width) && b.mayBeSigned(-1);
@@ -218,7 +221,7 @@ IntRange IntRangeDomain::divSigned(const IntRange &a, const IntRange &b) const {
       }
     }
     if (a.isNonNegative() && b.isNonNegative())
-      atMost(range.dmax, a.dmax);
+      atMost(range.dmax, a.dmax - isSmaller(a.smin, b.smin));
   }
   return make(range);
 }
@@ -228,7 +231,7 @@ IntRange IntRangeDomain::divUnsigned(const IntRange &a, const IntRange &b) const
     return any(a.width);
   IntRange range = unsignedBetween(a.width, a.umin / b.umax, a.umax / b.umin);
   if (a.isNonNegative())
-    atMost(range.dmax, a.dmax);
+    atMost(range.dmax, a.dmax - isSmaller(a.smin, b.umin));
   return make(range);
 }
 

@@ -135,7 +135,7 @@ def sorted_apart(x, y):
             if k >= 1 and k > place and k <= i:
                 d[k] = d[k - 1]
         d[max(min(place, n - 1), 0)] = value
-    return d[min(n // 2, n - 1)]
+    return d[n // 2]
 
 
 def changes_an_argument(x, y, p=5.0):
