@@ -37,6 +37,10 @@ def whole_module(example):
         return "annudf.filter @example {\n" + example + "}\n"
     if first.startswith("annudf.distance"):
         return "annudf.pairwise @example order(min) coarse(l2) elements(f32) {\n" + example + "}\n"
+    if any(f"annudf.{op} " in first for op in ("scratch", "get", "put")):
+        value = "" if "annudf.get" in first else ", %v: f64"
+        arguments = f"%costs: !annudf.scratch<dim + 1 x f64>, %inf: f64, %i: index{value}"
+        return f"func.func private @example({arguments}) {{\n{example.replace('%costs = ', '%made = ')}return\n}}\n"
     if "annudf.at" in first:
         return "func.func private @example(%x: !annudf.vector<f32>, %i: index) {\n" + example + "return\n}\n"
     if first.startswith("annudf.body"):

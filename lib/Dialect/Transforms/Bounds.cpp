@@ -61,10 +61,10 @@ LogicalResult rules::verifyScratch(PairwiseOp pairwise) {
     bytes += scratch.getType().getEntries() * size;
     perDim += scratch.getType().getPerDim() ? size : 0;
     if (bytes > ANNUDF_MAX_SCRATCH || perDim > ANNUDF_MAX_SCRATCH_DIM)
-      return scratch.emitOpError() << "[W22] makes " << bytes << " bytes of scratch and " << perDim
-                                   << " for each dimension, more than " << int(ANNUDF_MAX_SCRATCH)
-                                   << " and " << int(ANNUDF_MAX_SCRATCH_DIM)
-                                   << "; keep fewer or smaller arrays";
+      return scratch.emitOpError()
+             << "[W22] makes " << bytes << " bytes of scratch and " << perDim
+             << " for each dimension, more than " << int(ANNUDF_MAX_SCRATCH) << " and "
+             << int(ANNUDF_MAX_SCRATCH_DIM) << "; keep fewer or smaller arrays";
   }
   return success();
 }
