@@ -316,6 +316,11 @@ typedef struct annudf_ivf_flat_search_options {
    * annudf_ivf_flat_refine does; results are its k best. For annudf_ivf_flat_search. Read during
    * the call only. */
   const annudf_second_phase *refine;
+  /** If not NULL, the lists that each query probes: n_probes numbers a query, each once, the best
+   * first, as annudf_ivf_flat_rank_lists gives them. In host memory, read during the call only. For
+   * annudf_ivf_flat_search and annudf_ivf_flat_radius_search, without max_probes, group_by and
+   * refine. */
+  const uint32_t *lists;
 } annudf_ivf_flat_search_options;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
@@ -345,6 +350,17 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search(
     const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances,
     annudf_ivf_flat_search_stats *stats);
+
+/** The lists that a search with this metric probes for each query, so that several searches, such
+ * as those of shards with the same centers, rank them once: options.lists takes them.
+ * \param queries   in host memory; not checked for NaN and infinity, as the search does it.
+ * \param n_probes  1 to the index's number of lists.
+ * \param lists     rows x n_probes numbers of lists, the best first. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_rank_lists(annudf_backend *backend,
+                                                              const annudf_ivf_flat_index *index,
+                                                              const annudf_artifact *artifact,
+                                                              const annudf_vectors *queries,
+                                                              int64_t n_probes, uint32_t *lists);
 
 /** A search whose arguments but the vectors were checked once, for those who search the same index
  * in the same way again and again: a run costs the host some microseconds where a search on a GPU

@@ -57,6 +57,8 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
                         Arguments::More::Taken);
     if (const annudf_ivf_flat_search_options given = optionsOf(options); given.refine)
       call.refuse("options.refine is set; refine by annudf_refine, or search an index of the rows");
+    else if (given.lists)
+      call.refuse("options.lists is set; the call has no lists to probe, so leave it out");
     else if (given.max_probes != 0 || given.min_rows != 0)
       call.refuse(std::string("options.") + (given.max_probes != 0 ? "max_probes" : "min_rows") +
                   " is set; the call has no lists to probe, so leave it out");

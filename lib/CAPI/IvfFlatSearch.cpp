@@ -11,6 +11,7 @@
 #include "SecondPhase.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/engine/RankLists.h"
 
 #include <cstddef>
 
@@ -52,6 +53,32 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
   });
 }
 
+annudf_status annudf_ivf_flat_rank_lists(annudf_backend *backend,
+                                         const annudf_ivf_flat_index *index,
+                                         const annudf_artifact *artifact,
+                                         const annudf_vectors *queries, int64_t n_probes,
+                                         uint32_t *lists) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(lists, "lists");
+    Arguments arguments(call, backend, artifact, queries, "queries", nullptr, nullptr);
+    arguments.refuseDevice(call);
+    arguments.takeProbes(n_probes);
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    const runtime::RowStore &store = index->value;
+    checkRange("n_probes", n_probes, 1, store.nLists(), ", the lists of the index");
+    if (!store.listCenters())
+      call.refuse("index has no centers to rank its lists by; search all of them");
+    arguments.chooseFrom(*index);
+    runtime::checkSearch(store, {artifact->value, artifact->digest, arguments.origin},
+                         arguments.queries, 1, arguments.params);
+    const runtime::Machine machine = backend->value->machine();
+    runtime::rankerOf(store, artifact->value.manifest)
+        ->rank(arguments.queries, arguments.probes.nProbes, lists,
+               machine.arch == 0 ? machine.processors : 0);
+  });
+}
+
 annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_ivf_flat_index *index,
                                         const annudf_artifact *artifact,
                                         const annudf_captures *captures,
@@ -83,6 +110,8 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
     call.refuseNull(filter, "filter");
     const annudf_ivf_flat_search_options given = optionsOf(options);
     Arguments::refuseMore(call, given);
+    if (given.lists)
+      call.refuse("options.lists is set; a filter is of all rows, so leave it out");
     if (given.filter)
       call.refuse(
           "options.filter is set; a filter with code is computed for every row, so leave it out");

@@ -33,7 +33,8 @@ annudf_ivf_flat_radius_search(annudf_backend *backend, const annudf_ivf_flat_ind
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(result, "result");
-    Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    Arguments arguments(call, backend, artifact, queries, "queries", options, stats,
+                        Arguments::More::Lists);
     arguments.refuseDevice(call);
     arguments.takeProbes(n_probes);
     const int64_t most = runtime::checkMostResults(max_results);

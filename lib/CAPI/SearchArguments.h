@@ -95,9 +95,10 @@ struct Arguments {
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
 
-  /// What becomes of a goal and a second phase in the options.
-  enum class More { Refused, Taken };
-  bool hasMore = false; ///< Whether there is one.
+  /// Which options beyond those of every search are taken: lists, a goal and a second phase.
+  enum class More { Refused, Lists, Taken };
+  bool hasMore = false;            ///< Whether there is a goal or a second phase.
+  const uint32_t *lists = nullptr; ///< Those that each query probes; null: the best.
 
   Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
             const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
@@ -119,8 +120,13 @@ struct Arguments {
     checkStats(call, stats);
     const annudf_ivf_flat_search_options given = optionsOf(options);
     hasMore = moreOf(given) != nullptr;
-    if (more == More::Refused)
+    if (more != More::Taken)
       refuseMore(call, given);
+    if (given.lists && (more == More::Refused || hasMore))
+      call.refuse(hasMore ? std::string("options.lists and options.") + moreOf(given) +
+                                " are set; give one of them"
+                          : "options.lists is set; the call has no use for it, so leave it out");
+    lists = given.lists;
     const PlacedMatrix placed = toPlaced(call, backend, vectors, what);
     queries = placed.view, at = placed.at;
     params.progress = toProgress(given.progress, given.progress_user);
@@ -142,7 +148,10 @@ struct Arguments {
   }
   /// While the index may be read.
   void chooseFrom(const annudf_ivf_flat_index &index) {
-    params.candidates = index.value.candidates(probes);
+    if (lists)
+      params.candidates = runtime::Given{lists, probes.nProbes};
+    else
+      params.candidates = index.value.candidates(probes);
   }
   const runtime::BoundCaptures &boundOr(const annudf_captures *captures) const {
     return captures ? captures->value : none;

@@ -540,14 +540,19 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True, goal: tuple[int, int, int, int, str] | None = None, refine: SecondPhase | None = None) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int | None = None, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True, tell_why: bool = True, goal: tuple[int, int, int, int, str] | None = None, refine: SecondPhase | None = None, lists: int = 0) -> SearchStats:
         """
-        Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`. A goal is max_probes, min_rows, address and length of the groups of all ids, and the column that has them instead.
+        Searches with queries and results at host addresses. With a stream they are at device addresses and the search is enqueued there: the memory must live until the stream has got there. With `time_stages` it waits. Without `tell_why` the statistics have no words for `family` and `why`. A goal is max_probes, min_rows, address and length of the groups of all ids, and the column that has them instead. `lists` is the host address of those to probe, of rank_lists().
         """
 
-    def radius_search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, max_results: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytearray, bytearray, bytearray, SearchStats]:
+    def radius_search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, max_results: int, filter: Filter | None = None, family: str = "", time_stages: bool = False, lists: int = 0) -> tuple[bytearray, bytearray, bytearray, SearchStats]:
         """
         All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32); and what it cost.
+        """
+
+    def rank_lists(self, index: Index, artifact: Artifact, queries: int, rows: int, dims: int, element: str, n_probes: int, lists: int) -> None:
+        """
+        Writes the lists that a search probes for each query, rows x n_probes of uint32, the best first; at host addresses.
         """
 
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:

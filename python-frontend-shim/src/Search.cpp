@@ -73,6 +73,7 @@ struct Asked {
   bool tellWhy = true;
   const Goal *goal = nullptr;
   const annudf_second_phase *refine = nullptr;
+  uintptr_t lists = 0; ///< The address of the lists to probe; 0: the best.
   annudf_ivf_flat_search_options options() const {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
@@ -84,6 +85,7 @@ struct Asked {
     if (goal)
       goal->addTo(options);
     options.refine = refine;
+    options.lists = reinterpret_cast<const uint32_t *>(lists);
     return options;
   }
 };
@@ -111,7 +113,7 @@ search(const Backend &self, const Index &index, const Artifact &artifact, const 
        uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
        int64_t nProbes, uintptr_t ids, uintptr_t distances, Stream stream, const Filter *filter,
        const std::string &family, bool timeStages, bool countPairs, bool tellWhy,
-       const std::optional<GoalOfPython> &goal, SecondPhase *refine) {
+       const std::optional<GoalOfPython> &goal, SecondPhase *refine, uintptr_t lists) {
   std::optional<Goal> until;
   if (goal)
     until.emplace(*goal);
@@ -120,7 +122,7 @@ search(const Backend &self, const Index &index, const Artifact &artifact, const 
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element, placeOf(&self, stream));
   return runSearch(
       {filter, family.c_str(), timeStages, countPairs, tellWhy, until ? &*until : nullptr,
-       refine ? &refine->phase : nullptr},
+       refine ? &refine->phase : nullptr, lists},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
         return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
                                       captures.handle.get(), &matrix, k, nProbes, &options,
@@ -134,11 +136,11 @@ nb::tuple radiusSearch(const Backend &self, const Index &index, const Artifact &
                        const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
                        const std::string &element, float radius, int64_t nProbes,
                        int64_t maxResults, const Filter *filter, const std::string &family,
-                       bool timeStages) {
+                       bool timeStages, uintptr_t lists) {
   std::unique_ptr<annudf_radius_result, Destroyer<annudf_radius_result_destroy>> result;
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   const annudf_ivf_flat_search_stats cost = runSearch(
-      {filter, family.c_str(), timeStages},
+      {filter, family.c_str(), timeStages, true, true, nullptr, nullptr, lists},
       [&](const annudf_ivf_flat_search_options &options, annudf_ivf_flat_search_stats &stats) {
         annudf_radius_result *made = nullptr;
         const annudf_status status = annudf_ivf_flat_radius_search(
@@ -153,6 +155,16 @@ nb::tuple radiusSearch(const Backend &self, const Index &index, const Artifact &
       nb::bytearray(found.offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
       nb::bytearray(found.ids, total * sizeof(int64_t)),
       nb::bytearray(found.distances, total * sizeof(float)), cost);
+}
+
+void rankLists(const Backend &self, const Index &index, const Artifact &artifact, uintptr_t queries,
+               int64_t rows, int64_t dims, const std::string &element, int64_t nProbes,
+               uintptr_t lists) {
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+  check(withoutGil([&] {
+    return annudf_ivf_flat_rank_lists(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                                      &matrix, nProbes, reinterpret_cast<uint32_t *>(lists));
+  }));
 }
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
@@ -387,24 +399,31 @@ static void addSearches(nb::class_<Backend> &backend) {
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "stream"_a.none() = nb::none(), "filter"_a.none() = nb::none(), "family"_a = "",
            "time_stages"_a = false, "count_pairs"_a = true, "tell_why"_a = true,
-           "goal"_a.none() = nb::none(), "refine"_a.none() = nb::none(),
+           "goal"_a.none() = nb::none(), "refine"_a.none() = nb::none(), "lists"_a = 0,
            "Searches with queries and results at host addresses. With a stream they are at device "
            "addresses and the search is enqueued there: the memory must live until the stream has "
            "got there. With `time_stages` it waits. Without `tell_why` the statistics have no "
            "words for "
            "`family` and `why`. A goal is max_probes, min_rows, address and length of the groups "
-           "of all ids, and the column that has them instead.")
+           "of all ids, and the column that has them instead. `lists` is the host address of those "
+           "to "
+           "probe, of rank_lists().")
       .def("radius_search", &radiusSearch, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a, "max_results"_a,
-           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
+           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false, "lists"_a = 0,
            nb::sig("def radius_search(self, index: Index, artifact: Artifact, captures: "
                    "Captures, queries: int, rows: int, dims: int, element: str, radius: float, "
                    "n_probes: int, max_results: int, filter: Filter | None = None, family: str = "
-                   "\"\", time_stages: bool = False) -> tuple[bytearray, bytearray, bytearray, "
+                   "\"\", time_stages: bool = False, lists: int = 0) -> tuple[bytearray, "
+                   "bytearray, bytearray, "
                    "SearchStats]"),
            "All within a radius of queries at a host address: where those of each query begin "
            "(int64, one more than there are queries), ids (int64) and distances (float32); and "
            "what it cost.")
+      .def("rank_lists", &rankLists, "index"_a, "artifact"_a, "queries"_a, "rows"_a, "dims"_a,
+           "element"_a, "n_probes"_a, "lists"_a,
+           "Writes the lists that a search probes for each query, rows x n_probes of uint32, the "
+           "best first; at host addresses.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,

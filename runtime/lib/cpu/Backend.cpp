@@ -28,6 +28,7 @@
 
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/engine/Plan.h"
+#include "annudf/runtime/engine/RankLists.h"
 #include "annudf/runtime/engine/Refine.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/engine/SearchRows.h"
@@ -50,12 +51,6 @@ namespace annudf::runtime {
 namespace {
 
 using namespace cpu;
-
-/// An index's centers, prepared for one coarse metric.
-struct PreparedCenters : IndexAttachment {
-  explicit PreparedCenters(CoarseRanker made) : ranker(std::move(made)) {}
-  const CoarseRanker ranker;
-};
 
 /// The lists that queries probe, one query's after another's.
 /// \param coarse  null where nothing is ranked.
@@ -117,8 +112,6 @@ public:
   }
 
 private:
-  static std::shared_ptr<const CoarseRanker> ranker(const RowStore &index,
-                                                    const Manifest &manifest);
   /// How pairs are scanned.
   struct Way {
     const ProductScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
@@ -142,21 +135,6 @@ private:
   const int threads_;
   ScanCache kernels_;
 };
-
-std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const RowStore &index,
-                                                       const Manifest &manifest) {
-  bool made = false;
-  const std::string key =
-      std::string("coarse ") + toString(manifest.coarse) + " " + toString(manifest.coarseOrder);
-  const auto prepared = index.attachments().get<PreparedCenters>(
-      key,
-      [&] {
-        return std::make_shared<PreparedCenters>(
-            CoarseRanker(*index.listCenters(), manifest.coarse, manifest.coarseOrder));
-      },
-      made);
-  return {prepared, &prepared->ranker};
-}
 
 template <class Results> struct CpuBackend::OneQuery {
   const RowStore &index;
@@ -367,7 +345,7 @@ void CpuBackend::scan(const RowStore &index, const MetricView &metric, const Bou
   StageTimer stage(params.timeStages);
   const uint32_t nProbes = probesOf(index, params.candidates);
   const std::shared_ptr<const CoarseRanker> coarse =
-      areRanked(index, params.candidates) ? ranker(index, manifest) : nullptr;
+      areRanked(index, params.candidates) ? rankerOf(index, manifest) : nullptr;
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   Tally tally;

@@ -50,6 +50,52 @@ protected:
   OwnedBackend backend;
 };
 
+TEST_F(CApiSearch, ProbesListsThatWereRankedBefore) {
+  constexpr int64_t probes = 3, k = 5;
+  const int64_t count = queries.rows;
+  std::vector<uint32_t> lists(size_t(count * probes));
+  const annudf_vectors asked = vectorsOf(queries);
+  const auto rank = [&](const annudf_vectors &of, int64_t n, uint32_t *to) {
+    return outcome(annudf_ivf_flat_rank_lists(backend, index, artifact, &of, n, to));
+  };
+  ASSERT_EQ(rank(asked, probes, lists.data()), "ok");
+  annudf_vectors half = asked; // Ranked in two parts, they are the same.
+  half.rows = count / 2;
+  std::vector<uint32_t> parts(lists.size());
+  ASSERT_EQ(rank(half, probes, parts.data()), "ok");
+  half.data = static_cast<const float *>(asked.data) + half.rows * kDims;
+  half.rows = count - half.rows;
+  ASSERT_EQ(rank(half, probes, parts.data() + (count / 2) * probes), "ok");
+  EXPECT_EQ(parts, lists);
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.lists = lists.data();
+  Found expected = foundFor(queries, k), found = expected;
+  ASSERT_EQ(search(queries, k, probes, expected), "ok");
+  ASSERT_EQ(search(queries, k, probes, found, &options), "ok");
+  EXPECT_EQ(found, expected);
+  for (uint32_t &list : lists) // Others give others.
+    list = (list + 1) % 16;
+  ASSERT_EQ(search(queries, k, probes, found, &options), "ok");
+  EXPECT_FALSE(found == expected);
+  lists[4] = 16;
+  EXPECT_NE(search(queries, k, probes, found, &options).find("query 1 names list 16 at 1"),
+            std::string::npos);
+  lists[4] = lists[3];
+  EXPECT_NE(search(queries, k, probes, found, &options).find("name each list once a query"),
+            std::string::npos);
+  EXPECT_NE(rank(asked, 17, lists.data()).find("n_probes is 17"), std::string::npos);
+  options.max_probes = 16;
+  EXPECT_NE(search(queries, k, probes, found, &options)
+                .find("options.lists and options.max_probes are set"),
+            std::string::npos);
+  options.max_probes = 0;
+  std::vector<float> distances(size_t(count * 3000));
+  EXPECT_NE(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, &options,
+                                              distances.data(), nullptr))
+                .find("options.lists is set; the call has no use for it"),
+            std::string::npos);
+}
+
 TEST_F(CApiSearch, TimesItsStagesIfAsked) {
   Found found = foundFor(queries, 3);
   annudf_ivf_flat_search_options options = {};

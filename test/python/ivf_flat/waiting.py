@@ -30,6 +30,7 @@ random = np.random.default_rng(1)
 base = random.random((500, DIMS), dtype=np.float32)
 queries = base[:2].copy()
 ids = np.empty((2, K), np.int64)
+ranked = np.empty((2, 4), np.uint32)
 distances = np.empty((2, len(base) * 100), np.float32)  # Each call finds more rows.
 gone = np.zeros(1, np.int64)
 # With adaptive centers everything but the shape changes.
@@ -71,6 +72,7 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
         "Backend.removing": lambda: backend.removing(core, gone.ctypes.data, 1).result,
         "Backend.search": lambda: backend.search(*coded, *at, K, 4, *found),
         "Backend.radius_search": lambda: backend.radius_search(*coded, *at, 0.1, 4, 1000),
+        "Backend.rank_lists": lambda: backend.rank_lists(core, artifact, *at, 4, ranked.ctypes.data),
         "Backend.filter": lambda: backend.filter(core, filters, _core.Captures.bind(filters, DIMS, {}), 10**5),
         "Backend.prepare": lambda: backend.prepare(*coded, 2, DIMS, "f32", K, 4),
         "Backend.distances": lambda: backend.distances(*coded, *at, distances.ctypes.data),
