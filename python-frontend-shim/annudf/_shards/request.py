@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import pickle
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import annudf
+from annudf import _arrays
+from annudf._arrays import ELEMENT_OF_DTYPE
+from annudf._devices import backends
 from annudf._metric.captures import Value
 from annudf._metric.definition import HOST
 from annudf._metric.metric import Metric
@@ -113,6 +117,14 @@ class Request:
         """What the process must know."""
         return [self.metric] if self.filter is None else [self.metric, self.filter]
 
+    def for_ranking(self) -> Request:
+        """The same for :func:`rank_lists`, without what that does not read."""
+        return replace(self, filter=None, by_query={})
+
+
+Lists: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+"""Lists of each query, of shape (n_queries, n_probes)."""
+
 
 class Code(NamedTuple):
     """The metric and filter of a request."""
@@ -166,8 +178,36 @@ class Within(NamedTuple):
     scored: int
 
 
-def search_shard(request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard) -> Part | Within:
-    """Searches the shard; the ids are those of the whole."""
+def parts_of(queries: int, count: int) -> list[tuple[int, int]]:
+    """First and last, exclusive, of about equal parts of so many queries."""
+    edges = [queries * i // count for i in range(count + 1)]
+    return list(itertools.pairwise(edges))
+
+
+def rank_lists(request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard) -> Lists:
+    """The lists that a search of these queries probes, best first; equal in all shards, so one ranks for all."""
+    check_version(request.version)
+    core = shard.index._core
+    rows = _arrays.view(queries, "queries")
+    lists = np.empty((len(queries), request.n_probes), np.uint32)
+    backends.backend(_arrays.CPU).rank_lists(
+        core,
+        code.metric._definition.artifact((HOST,)),
+        rows.address,
+        rows.shape[0],
+        rows.shape[1],
+        ELEMENT_OF_DTYPE[rows.dtype],
+        request.n_probes,
+        lists.ctypes.data,
+    )
+    # As few bytes as the numbers need: they are sent to all shards.
+    return lists.astype(np.uint16) if shard.index.n_lists <= 1 << 16 else lists
+
+
+def search_shard(
+    request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard, lists: Lists | None = None
+) -> Part | Within:
+    """Searches the shard, in those lists if they are ranked; the ids are those of the whole."""
     check_version(request.version)
     metric = code.metric
     if request.by_query:
@@ -176,6 +216,9 @@ def search_shard(request: Request, code: Code, queries: npt.NDArray[Any], shard:
     make: Any = SearchParams
     params = make(n_probes=request.n_probes, metric=metric, family=request.family, on_nan=request.on_nan)
     rows = len(queries)
+    if lists is not None:
+        ranked = np.ascontiguousarray(lists, np.uint32)
+        params._lists = ranked.ctypes.data
     if request.radius is not None:
         if shard.index.size == 0:
             return Within(np.zeros(rows + 1, np.int64), np.empty(0, np.float32), np.empty(0, np.int64), 0, 0)

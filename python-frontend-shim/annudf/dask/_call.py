@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays
 from annudf._core import DEFAULT_NAN_SHARE
 from annudf._devices import transfer
 from annudf._shards import request as shards
-from annudf._shards.request import Packed, Request, request_of
+from annudf._shards.request import Lists, Packed, Request, parts_of, request_of
 from annudf._support.checks import check_int, warn_caller
 from annudf.common import Resources
 from annudf.dask._cluster import PROCESS, Deadline, ask, fit_threads, lost
@@ -23,6 +25,9 @@ from annudf.errors import ArgumentError, DeviceError, NaNDistanceWarning, Unavai
 from annudf.filters._bits import Filter, check_filter, from_mask
 from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._search_params import SearchParams, check_params
+
+RANKED_TOGETHER = 1 << 29
+"""Queries times lists times dimensions from which on workers rank for each other: some 20 ms of a core."""
 
 
 class Call:
@@ -71,6 +76,7 @@ class Call:
         """Asks the workers themselves, which takes a few milliseconds less than tasks do."""
         held, found, failed = self.shards, dict[int, Any](), set[str]()
         whys: dict[int, BaseException] = {}
+        lists = await self._ranked(queries)
         for _ in range(self.tries):
             places, gone = await held.places(self.deadline, failed)
             whys |= gone
@@ -79,7 +85,7 @@ class Call:
             for number, address in places.items():
                 if number not in found:
                     groups.setdefault(address, []).append(number)
-            answers = await self._asked(groups, queries)
+            answers = await self._asked(groups, queries, lists)
             for address, numbers in groups.items():
                 answer = answers[address]
                 if isinstance(answer, BaseException):
@@ -96,7 +102,41 @@ class Call:
                 break
         return found, whys
 
-    async def _asked(self, groups: Mapping[str, list[int]], queries: npt.NDArray[Any]) -> dict[str, Any]:
+    def shares_ranking(self, queries: int) -> bool:
+        """Whether workers rank the lists for each other, which takes a round of messages."""
+        index = self.index
+        return self.request.n_probes < index.n_lists and queries * index.n_lists * index.dim >= RANKED_TOGETHER
+
+    def _unknown(self, address: str, request: Request) -> list[Packed]:
+        """What a worker is sent with a request."""
+        return [self.packed[one] for one in request.digests if one not in self.shards.sent.get(address, ())]
+
+    async def _ranked(self, queries: npt.NDArray[Any]) -> Lists | None:
+        """The lists of each query, of which each worker ranks those of some; None where each had better rank all."""
+        if not self.shares_ranking(len(queries)):
+            return None
+        held = self.shards
+        places, _ = await held.places(self.deadline, set())
+        keys = {address: held.parts[n].future.key for n, address in places.items() if held.parts[n].rows}
+        if len(keys) < 2:
+            return None
+        request = self.request.for_ranking()
+        edges = parts_of(len(queries), len(keys))
+        calls = {
+            address: (_rank_here, request, queries[first:last], self._unknown(address, request), one, PROCESS)
+            for (address, one), (first, last) in zip(keys.items(), edges, strict=True)
+        }
+        answers = await ask(self.index._client, calls, self.deadline, held.gone)
+        for address, one in answers.items():
+            if isinstance(one, np.ndarray):
+                held.note_sent(address, request.digests)
+        ranked = [answers[address] for address in keys]
+        # If a worker is lost, or a query cannot be searched, the search says it.
+        return np.concatenate(ranked) if all(isinstance(one, np.ndarray) for one in ranked) else None
+
+    async def _asked(
+        self, groups: Mapping[str, list[int]], queries: npt.NDArray[Any], lists: Lists | None
+    ) -> dict[str, Any]:
         """The answers of the workers, each of which is sent once what it does not know."""
         held, answers = self.shards, dict[str, Any]()
         unknown = {address: [d for d in self.packed if d not in held.sent.get(address, ())] for address in groups}
@@ -109,6 +149,7 @@ class Call:
                     [self.packed[one] for one in digests],
                     [held.parts[number].future.key for number in groups[address]],
                     PROCESS,
+                    lists,
                 )
                 for address, digests in unknown.items()
             }
@@ -162,6 +203,7 @@ async def _search_here(
     sent: list[Packed],
     keys: list[str],
     process: tuple[str, int],
+    lists: Lists | None,
     dask_worker: Any = None,
 ) -> Any:
     """What a worker finds in each of its shards; None for a shard that it does not have."""
@@ -171,9 +213,31 @@ async def _search_here(
         fit_threads(dask_worker.state.nthreads, process)
         if (code := shards.resolve(request, sent)) is None:
             return _Unknown()
-        return [None if one is None else shards.search_shard(request, code, queries, one) for one in here]
+        return [None if one is None else shards.search_shard(request, code, queries, one, lists) for one in here]
 
     try:
         return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
     except Exception as error:
         return _Raised(error)
+
+
+async def _rank_here(
+    request: Request,
+    queries: npt.NDArray[Any],
+    sent: list[Packed],
+    key: str,
+    process: tuple[str, int],
+    dask_worker: Any = None,
+) -> Lists | None:
+    """The lists of these queries; None if the worker cannot rank them."""
+    here = dask_worker.data.get(key)
+
+    def work() -> Lists | None:
+        fit_threads(dask_worker.state.nthreads, process)
+        if here is None or (code := shards.resolve(request, sent)) is None:
+            return None
+        return shards.rank_lists(request, code, queries, here)
+
+    with contextlib.suppress(Exception):  # The search will say it, which has all queries.
+        return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
+    return None

@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import distributed
 from dask.core import flatten
+from distributed.comm.addressing import get_address_host
+from distributed.core import clean_exception
+from distributed.protocol.pickle import dumps
 
 import annudf
 from annudf._devices import backends
@@ -22,6 +27,9 @@ from annudf.errors import ArgumentError, Error, UnavailableError
 _T = TypeVar("_T")
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 0.2
+GRACE = 5.0
+"""Seconds that one answer of the scheduler may take, and a call beyond its own limit where Dask's loop hangs."""
+_MOST_LOOK_SECONDS = 1.0  # A look asks the scheduler, which may share its processor with a worker.
 PROCESS = (socket.gethostname(), os.getpid())
 
 
@@ -75,7 +83,7 @@ def run(client: distributed.Client, work: Callable[[], Awaitable[_T]], deadline:
     if client.status != "running":
         raise UnavailableError(f"the Dask client is {client.status}; connect another and load the index with it")
     try:
-        result: _T = client.sync(work, callback_timeout=deadline.left + 5)
+        result: _T = client.sync(work, callback_timeout=deadline.left + GRACE)
         return result
     except TimeoutError:
         raise deadline.passed("the scheduler does not answer") from None
@@ -144,14 +152,20 @@ async def ask(
     """
 
     async def one(address: str, function: Any, *arguments: Any) -> Any:
+        if _reaches(client, address):
+            with contextlib.suppress(OSError):  # Then the scheduler finds out whether the worker is lost.
+                return await _told(client, address, function, arguments)
+            _unreached.setdefault(client, set()).add(address)
         answers = await client.run(function, *arguments, workers=[address], on_error="return")
         return answers[address]
 
+    look = _LOOK_SECONDS
     tasks = {address: asyncio.ensure_future(one(address, *call)) for address, call in calls.items()}
     answers: dict[str, Any] = {}
     try:
         while waiting := {address: task for address, task in tasks.items() if address not in answers}:
-            await asyncio.wait(waiting.values(), timeout=min(_LOOK_SECONDS, deadline.left))
+            await asyncio.wait(waiting.values(), timeout=min(look, deadline.left))
+            look = min(1.5 * look, _MOST_LOOK_SECONDS)
             late = [address for address, task in waiting.items() if not task.done()]
             for address in set(waiting) - set(late):
                 answers[address] = tasks[address].exception() or tasks[address].result()
@@ -163,6 +177,30 @@ async def ask(
         for task in tasks.values():
             task.cancel()
     return answers
+
+
+_unreached: weakref.WeakKeyDictionary[distributed.Client, set[str]] = weakref.WeakKeyDictionary()
+"""Workers that a client did not reach itself."""
+
+
+def _reaches(client: distributed.Client, address: str) -> bool:
+    """Whether the client connects to a worker itself: where it is told to, and on its own machine."""
+    if address in _unreached.get(client, ()):
+        return False
+    if client.direct_to_workers is not None:
+        return bool(client.direct_to_workers)
+    if address.startswith("inproc://"):
+        return bool(client.scheduler.address.startswith("inproc://"))
+    return get_address_host(address) in ("127.0.0.1", "::1", distributed.utils.get_ip())
+
+
+async def _told(client: distributed.Client, address: str, function: Any, arguments: tuple[Any, ...]) -> Any:
+    """What Client.run gives, by a connection that is kept, and without a copy on the scheduler."""
+    answer = await client.rpc(address).run(function=dumps(function), args=dumps(arguments), kwargs=dumps({}), wait=True)
+    if answer["status"] == "OK":
+        return answer["result"]
+    _, error, trace = clean_exception(**answer)
+    raise error.with_traceback(trace)
 
 
 def fit_threads(threads: int, process: tuple[str, int]) -> None:

@@ -15,7 +15,7 @@ import annudf
 from annudf._shards import files
 from annudf._shards.request import MOST_KNOWN
 from annudf._shards.shard import spelled
-from annudf.dask._cluster import Deadline, done, failure, key
+from annudf.dask._cluster import GRACE, Deadline, done, failure, key
 
 
 @dataclass
@@ -88,11 +88,17 @@ class Shards:
     async def gone(self, addresses: list[str]) -> set[str]:
         """Those of the workers that do not have the shards any more that were there."""
         there = {number: one for number, one in self._where.items() if one in addresses}
+        cancelled = {one for number, one in there.items() if self.parts[number].future.status == "cancelled"}
+        asked = {number: one for number, one in there.items() if one not in cancelled}
+        if not asked:
+            return cancelled
         try:
-            holders = await asyncio.wait_for(self._client.who_has([self.parts[n].future for n in there]), 5)
-        except (OSError, TimeoutError):  # The next look may have an answer, or the time is over.
-            return set()
-        return {one for number, one in there.items() if one not in holders.get(self.parts[number].future.key, ())}
+            holders = await asyncio.wait_for(self._client.who_has([self.parts[n].future for n in asked]), GRACE)
+        except (OSError, TimeoutError, distributed.client.CancelledError):
+            return cancelled  # The next look may have an answer, or the time is over.
+        return cancelled | {
+            one for number, one in asked.items() if one not in holders.get(self.parts[number].future.key, ())
+        }
 
     def note_sent(self, address: str, digests: list[str]) -> None:
         """Notes which metric and filter a worker has used. It forgets the oldest, and so does this."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dask
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf._shards import request as shards
-from annudf._shards.request import Packed, Request, merge_parts
+from annudf._shards.request import Lists, Packed, Request, merge_parts, parts_of
 from annudf._support.checks import check_bool
 from annudf.dask._call import Call
 from annudf.dask._cluster import PROCESS, Deadline, LostTask, chunks_of, done, failure, fit_threads, key, run
@@ -107,6 +107,7 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
         whys |= gone
         whole = client.submit(_whole, pieces, key=key("queries"))
         code = [client.submit(_same, one, key=f"annudf-code-{one.digest}") for one in call.packed.values()]
+        lists = _ranked_there(call, whole, len(queries), code, places) if call.shares_ranking(len(queries)) else None
         tasks = {
             number: client.submit(
                 _search_task,
@@ -114,6 +115,7 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
                 whole,
                 code,
                 held.parts[number].future,
+                lists,
                 PROCESS,
                 key=key("search"),
             )
@@ -136,6 +138,18 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
         if len(found) == len(held.parts) or not call.deadline.left:
             break
     return found, whys
+
+
+def _ranked_there(call: Call, queries: Any, count: int, code: list[Any], places: Iterable[int]) -> Any:
+    """A task that has the lists of each query, of which each shard ranks those of some."""
+    client, parts = call.index._client, call.shards.parts
+    some = [number for number in places if parts[number].rows]
+    request = call.request.for_ranking()
+    ranked = [
+        client.submit(_rank_task, request, queries, edges, code, parts[number].future, PROCESS, key=key("rank"))
+        for number, edges in zip(some, parts_of(count, len(some)), strict=True)
+    ]
+    return client.submit(_whole, ranked, key=key("lists"))
 
 
 def _merged_there(call: Call, level: list[Any], chunks: tuple[int, ...], k: int) -> tuple[Any, Any]:
@@ -188,13 +202,32 @@ def _arrays_of(client: distributed.Client, best: Any, which: int, chunks: Sequen
 # --- On workers --------------------------------------------------------------------------------------
 
 
+def _rank_task(
+    request: Request,
+    queries: npt.NDArray[Any],
+    edges: tuple[int, int],
+    sent: list[Packed],
+    shard: Any,
+    process: tuple[str, int],
+) -> Lists:
+    fit_threads(distributed.get_worker().state.nthreads, process)
+    code = shards.resolve(request, sent)
+    assert code is not None, "a task is sent all that its request names"
+    return shards.rank_lists(request, code, queries[slice(*edges)], shard)
+
+
 def _search_task(
-    request: Request, queries: npt.NDArray[Any], sent: list[Packed], shard: Any, process: tuple[str, int]
+    request: Request,
+    queries: npt.NDArray[Any],
+    sent: list[Packed],
+    shard: Any,
+    lists: Lists | None,
+    process: tuple[str, int],
 ) -> shards.Part:
     fit_threads(distributed.get_worker().state.nthreads, process)
     code = shards.resolve(request, sent)
     assert code is not None, "a task is sent all that its request names"
-    found = shards.search_shard(request, code, queries, shard)
+    found = shards.search_shard(request, code, queries, shard, lists)
     assert isinstance(found, shards.Part), "a request of tasks has no radius"
     return found
 

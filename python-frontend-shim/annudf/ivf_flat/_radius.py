@@ -95,7 +95,10 @@ def radius_search(
         return (*none, call.stats(None)) if return_stats else none
     engine: Any = call.engine
     *parts, cost = call.run(
-        lambda *arguments: engine.radius_search(*arguments, call.family, return_stats), limit, call.n_probes, most
+        lambda *arguments: engine.radius_search(*arguments, call.family, return_stats, search_params._lists),
+        limit,
+        call.n_probes,
+        most,
     )
     call.tell(cost)
     lims, ids, distances = (

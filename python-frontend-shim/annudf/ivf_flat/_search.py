@@ -220,7 +220,7 @@ def search(
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
             lambda there: (
-                engine.search(*arguments, None, chosen, family, counts, True, counts, goal, phase)
+                engine.search(*arguments, None, chosen, family, counts, True, counts, goal, phase, search_params._lists)
                 if there is None
                 else engine.search(*arguments, there, chosen, family, waits, count_pairs, counts, goal, phase)
             ),

@@ -145,6 +145,7 @@ class SearchParams(Parameters):
         self._min_rows = None if min_rows is None else check_int(min_rows, "min_rows", 1, MAX_K)
         if self._min_rows is not None and self._max_probes is None:
             raise ArgumentError(f"min_rows is {self._min_rows}, but max_probes is None; give max_probes, too")
+        self._lists = 0  # The address of the lists of each query, where they were ranked before.
         self._metric: Metric | str | None = None
         self._metric_arg = DEFAULT_ARGUMENT
         if metric is not None:

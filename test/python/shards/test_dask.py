@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
 import dask.array as da
-from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes
+from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes, workers_of
 from distributed import Client, Event
 
 from annudf.dask import _call, _cluster, _places, _search
@@ -113,6 +114,54 @@ def test_queries_on_the_cluster(indexes, metric, client):
     ):
         assert all(isinstance(one, da.Array) for one in found)
         assert_equal([one.compute() for one in found], expected)
+
+
+@once
+@pytest.mark.parametrize("metric", [None, weighted, taxed], ids=["sqeuclidean", "query", "row"])
+def test_workers_rank_lists_for_each_other(indexes, metric, client, monkeypatch):
+    """Each ranks for some of the queries; results are those of workers that rank for all."""
+    sharded, one, queries = indexes
+    ranked = []
+
+    async def asked(self, queries, ranks=_call.Call._ranked):
+        ranked.append(await ranks(self, queries))
+        return ranked[-1]
+
+    monkeypatch.setattr(_call, "RANKED_TOGETHER", 1)
+    monkeypatch.setattr(_call.Call, "_ranked", asked)
+    search = ivf_flat.SearchParams(n_probes=3, metric=metric)
+    expected = ivf_flat.search(search, one, queries, 20, filter=PRICE > 2)
+    assert_equal(dask_ivf.search(search, sharded, queries, 20, filter=PRICE > 2, timeout=LIMIT), expected)
+    found = dask_ivf.search(search, sharded, spread(client, queries, 8), 20, filter=PRICE > 2, timeout=LIMIT)
+    assert_equal([one.compute() for one in found], expected)
+    near = dask_ivf.radius_search(search, sharded, queries, 9, timeout=LIMIT)
+    assert_equal(near, ivf_flat.radius_search(search, one, queries, 9))
+    assert [lists.shape for lists in ranked] == [(QUERIES, 3)] * 2, "by calls; those on the cluster are tasks"
+    nan = queries.copy()
+    nan[12, 3] = np.nan
+    with pytest.raises(ArgumentError, match=r"queries\[12, 3\] is nan|row 12, dim 3 is nan"):
+        dask_ivf.search(search, sharded, nan, 20, timeout=LIMIT)
+
+
+@once
+@pytest.mark.parametrize("directly", [True, False])
+def test_the_client_reaches_workers_or_asks_the_scheduler(indexes, directly, client, monkeypatch):
+    sharded, one, queries = indexes
+    reached = []
+
+    async def told(client, address, *rest, tell=_cluster._told):
+        reached.append(address)
+        if not directly:
+            raise OSError("no way")
+        return await tell(client, address, *rest)
+
+    monkeypatch.setattr(_cluster, "_told", told)
+    monkeypatch.setattr(_cluster, "_unreached", weakref.WeakKeyDictionary())
+    search = ivf_flat.SearchParams(n_probes=3)
+    expected = ivf_flat.search(search, one, queries, 7)
+    for _ in range(2):
+        assert_equal(dask_ivf.search(search, sharded, queries, 7, timeout=LIMIT), expected)
+    assert sorted(reached) == sorted(workers_of(client) * (2 if directly else 1))
 
 
 @once
