@@ -34,6 +34,7 @@ from annudf.filters._bits import Filter
 from annudf.filters._code import CodeFilter
 from annudf.ivf_flat._merge import knn_merge_parts
 from annudf.ivf_flat._radius import radius_search
+from annudf.ivf_flat._refine import refine
 from annudf.ivf_flat._search import search
 from annudf.ivf_flat._search_params import SearchParams
 
@@ -209,10 +210,7 @@ def search_shard(
 ) -> Part | Within:
     """Searches the shard, in those lists if they are ranked; the ids are those of the whole."""
     check_version(request.version)
-    metric = code.metric
-    if request.by_query:
-        metric = _with(metric, {**metric._values, **request.by_query})
-        metric._told_of_nan = True
+    metric = _of_queries(request, code.metric)
     make: Any = SearchParams
     params = make(n_probes=request.n_probes, metric=metric, family=request.family, on_nan=request.on_nan)
     rows = len(queries)
@@ -231,6 +229,33 @@ def search_shard(
     distances, ids, stats = search(
         params, shard.index, queries, min(request.k, shard.index.size), filter=code.filter, return_stats=True
     )
+    return Part(distances, ids, stats.nan_distances or 0, stats.scored or 0)
+
+
+def _of_queries(request: Request, metric: Metric) -> Metric:
+    """The metric with its captures that have an entry a query."""
+    if not request.by_query:
+        return metric
+    whole = _with(metric, {**metric._values, **request.by_query})
+    whole._told_of_nan = True
+    return whole
+
+
+def refine_shard(
+    request: Request, code: Code, queries: npt.NDArray[Any], shard: Shard, candidates: npt.NDArray[np.int64]
+) -> Part:
+    """Ranks those of each query's candidates that the shard has, by id."""
+    check_version(request.version)
+    held, own = shard.sorted_ids, np.full_like(candidates, -1)
+    if len(held):
+        places = np.minimum(np.searchsorted(held, candidates), len(held) - 1)
+        own = np.where(held[places] == candidates, candidates, -1)
+    if not len(held) or not (own >= 0).any():
+        return Part(np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64), 0, 0)
+    on_nan: Any = request.on_nan
+    k = min(request.k, own.shape[1])
+    metric = _of_queries(request, code.metric)
+    distances, ids, stats = refine(shard.index, queries, own, k, metric=metric, on_nan=on_nan, return_stats=True)
     return Part(distances, ids, stats.nan_distances or 0, stats.scored or 0)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -32,6 +33,11 @@ class Shard:
         index._ids = Ids.GIVEN
         self.index = index
         self.ranges = tuple(ranges)
+
+    @functools.cached_property
+    def sorted_ids(self) -> npt.NDArray[np.int64]:
+        """The ids of its rows: a shard does not change."""
+        return np.sort(self.index.ids)
 
     def __sizeof__(self) -> int:
         # Dask asks it, so as not to move a shard to where its queries are.

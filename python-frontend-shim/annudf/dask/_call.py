@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._core import DEFAULT_NAN_SHARE
 from annudf._devices import transfer
+from annudf._metric.metric import Metric
 from annudf._shards import request as shards
 from annudf._shards.request import Lists, Packed, Request, parts_of, request_of
 from annudf._support.checks import check_int, warn_caller
@@ -23,7 +25,6 @@ from annudf.dask._cluster import PROCESS, Deadline, ask, fit_threads, lost
 from annudf.dask._index import Index, check_index
 from annudf.errors import ArgumentError, DeviceError, NaNDistanceWarning, UnavailableError
 from annudf.filters._bits import Filter, check_filter, from_mask
-from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._search_params import SearchParams, check_params
 
 RANKED_TOGETHER = 1 << 29
@@ -35,7 +36,6 @@ class Call:
 
     def __init__(self, search_params: SearchParams, index: Index, filter: Any, tries: Any, deadline: Deadline) -> None:
         check_params(search_params)
-        refuse_goal(search_params, "a search of shards")
         check_index(index)
         self.index, self.shards, self.deadline = index, index._shards, deadline
         if self.shards.rows == 0:
@@ -48,6 +48,12 @@ class Call:
     def ask_for(self, k: int, radius: float | None = None) -> None:
         """What each shard is to find: `k` rows a query, or at most `k` rows within a radius."""
         self.request, self.packed = request_of(self.params, self.metric, self.keep, k, radius)
+
+    def ask_again(self, metric: Metric) -> Request:
+        """What each shard is to rank by a second metric, but for the number of rows."""
+        request, packed = request_of(self.params, metric, None, 1)
+        self.packed |= packed
+        return request
 
     def complete(self, found: Mapping[int, Any], whys: Mapping[int, BaseException], partly: bool) -> float:
         """The share of rows whose shards have answered; UnavailableError unless all have, or some may be missing."""
@@ -72,11 +78,21 @@ class Call:
             )
         return transfer.as_numpy(rows).view(_arrays.numpy_dtype(rows.dtype))
 
-    async def by_calls(self, queries: npt.NDArray[Any]) -> tuple[dict[int, Any], dict[int, BaseException]]:
-        """Asks the workers themselves, which takes a few milliseconds less than tasks do."""
+    async def by_calls(
+        self,
+        queries: npt.NDArray[Any],
+        request: Request | None = None,
+        candidates: npt.NDArray[np.int64] | None = None,
+    ) -> tuple[dict[int, Any], dict[int, BaseException]]:
+        """Asks the workers themselves, which takes a few milliseconds less than tasks do.
+
+        With `candidates` they rank those that they have.
+        """
+        request = request or self.request
         held, found, failed = self.shards, dict[int, Any](), set[str]()
         whys: dict[int, BaseException] = {}
-        lists = await self._ranked(queries)
+        lists = await self._ranked(queries, request) if candidates is None else None
+        work = _Work(request, queries, lists, candidates)
         for _ in range(self.tries):
             places, gone = await held.places(self.deadline, failed)
             whys |= gone
@@ -85,7 +101,7 @@ class Call:
             for number, address in places.items():
                 if number not in found:
                     groups.setdefault(address, []).append(number)
-            answers = await self._asked(groups, queries, lists)
+            answers = await self._asked(groups, work)
             for address, numbers in groups.items():
                 answer = answers[address]
                 if isinstance(answer, BaseException):
@@ -102,25 +118,25 @@ class Call:
                 break
         return found, whys
 
-    def shares_ranking(self, queries: int) -> bool:
+    def shares_ranking(self, queries: int, n_probes: int) -> bool:
         """Whether workers rank the lists for each other, which takes a round of messages."""
         index = self.index
-        return self.request.n_probes < index.n_lists and queries * index.n_lists * index.dim >= RANKED_TOGETHER
+        return n_probes < index.n_lists and queries * index.n_lists * index.dim >= RANKED_TOGETHER
 
     def _unknown(self, address: str, request: Request) -> list[Packed]:
         """What a worker is sent with a request."""
         return [self.packed[one] for one in request.digests if one not in self.shards.sent.get(address, ())]
 
-    async def _ranked(self, queries: npt.NDArray[Any]) -> Lists | None:
+    async def _ranked(self, queries: npt.NDArray[Any], request: Request) -> Lists | None:
         """The lists of each query, of which each worker ranks those of some; None where each had better rank all."""
-        if not self.shares_ranking(len(queries)):
+        if not self.shares_ranking(len(queries), request.n_probes):
             return None
         held = self.shards
         places, _ = await held.places(self.deadline, set())
         keys = {address: held.parts[n].future.key for n, address in places.items() if held.parts[n].rows}
         if len(keys) < 2:
             return None
-        request = self.request.for_ranking()
+        request = request.for_ranking()
         edges = parts_of(len(queries), len(keys))
         calls = {
             address: (_rank_here, request, queries[first:last], self._unknown(address, request), one, PROCESS)
@@ -134,42 +150,34 @@ class Call:
         # If a worker is lost, or a query cannot be searched, the search says it.
         return np.concatenate(ranked) if all(isinstance(one, np.ndarray) for one in ranked) else None
 
-    async def _asked(
-        self, groups: Mapping[str, list[int]], queries: npt.NDArray[Any], lists: Lists | None
-    ) -> dict[str, Any]:
+    async def _asked(self, groups: Mapping[str, list[int]], work: _Work) -> dict[str, Any]:
         """The answers of the workers, each of which is sent once what it does not know."""
         held, answers = self.shards, dict[str, Any]()
-        unknown = {address: [d for d in self.packed if d not in held.sent.get(address, ())] for address in groups}
+        digests = work.request.digests
+        unknown = {address: self._unknown(address, work.request) for address in groups}
         while unknown:
             calls = {
-                address: (
-                    _search_here,
-                    self.request,
-                    queries,
-                    [self.packed[one] for one in digests],
-                    [held.parts[number].future.key for number in groups[address]],
-                    PROCESS,
-                    lists,
-                )
-                for address, digests in unknown.items()
+                address: (_search_here, work, sent, [held.parts[n].future.key for n in groups[address]], PROCESS)
+                for address, sent in unknown.items()
             }
             new = await ask(self.index._client, calls, self.deadline, held.gone)
             for address, one in new.items():
                 if not isinstance(one, (BaseException, _Unknown)):
-                    held.note_sent(address, self.request.digests)
+                    held.note_sent(address, digests)
             answers |= {address: one.error if isinstance(one, _Raised) else one for address, one in new.items()}
             # A worker that was started again under its address knows nothing, and every worker forgets the oldest.
-            unknown = {address: list(self.packed) for address, one in new.items() if isinstance(one, _Unknown)}
+            unknown = {a: [self.packed[d] for d in digests] for a, one in new.items() if isinstance(one, _Unknown)}
         return answers
 
-    def tell(self, nan_distances: int, scored: int) -> None:
+    def tell(self, nan_distances: int, scored: int, metric: Metric | None = None) -> None:
         """Warns as a search of one index does; ``on_nan="raise"`` was raised by a shard."""
+        metric = metric or self.metric
         share = nan_distances / max(scored, 1)
-        if self.params.on_nan != "warn" or share <= DEFAULT_NAN_SHARE or self.metric._told_of_nan:
+        if self.params.on_nan != "warn" or share <= DEFAULT_NAN_SHARE or metric._told_of_nan:
             return
-        self.metric._told_of_nan = True
+        metric._told_of_nan = True
         warn_caller(
-            f"metric '{self.metric.name}': {100 * share:.3g} % of the distances of this search are NaN "
+            f"metric '{metric.name}': {100 * share:.3g} % of the distances of this search are NaN "
             f"({nan_distances} of {scored}), and such rows are never found; guard the formula, or pass on_nan='skip' "
             "if it is meant",
             NaNDistanceWarning,
@@ -181,6 +189,22 @@ def _filter(given: Any) -> Filter | None:
         return check_filter(given, Resources())
     check_filter(given, Resources())  # Its refusals; what it makes for a search cannot be sent.
     return from_mask(given)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker is sent for each of its shards."""
+
+    request: Request
+    queries: npt.NDArray[Any]
+    lists: Lists | None
+    candidates: npt.NDArray[np.int64] | None
+
+    def of(self, code: shards.Code, shard: Any) -> Any:
+        """What the shard answers."""
+        if self.candidates is not None:
+            return shards.refine_shard(self.request, code, self.queries, shard, self.candidates)
+        return shards.search_shard(self.request, code, self.queries, shard, self.lists)
 
 
 # --- On workers --------------------------------------------------------------------------------------
@@ -198,25 +222,19 @@ class _Unknown:
 
 
 async def _search_here(
-    request: Request,
-    queries: npt.NDArray[Any],
-    sent: list[Packed],
-    keys: list[str],
-    process: tuple[str, int],
-    lists: Lists | None,
-    dask_worker: Any = None,
+    work: _Work, sent: list[Packed], keys: list[str], process: tuple[str, int], dask_worker: Any = None
 ) -> Any:
     """What a worker finds in each of its shards; None for a shard that it does not have."""
     here = [dask_worker.data.get(key) for key in keys]
 
-    def work() -> Any:
+    def searched() -> Any:
         fit_threads(dask_worker.state.nthreads, process)
-        if (code := shards.resolve(request, sent)) is None:
+        if (code := shards.resolve(work.request, sent)) is None:
             return _Unknown()
-        return [None if one is None else shards.search_shard(request, code, queries, one, lists) for one in here]
+        return [None if one is None else work.of(code, one) for one in here]
 
     try:
-        return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
+        return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], searched)
     except Exception as error:
         return _Raised(error)
 

@@ -68,6 +68,7 @@ class Shards:
         self.parts = tuple(parts)
         # Workers, and the digests that they know; the last used is last.
         self.sent: dict[str, list[str]] = {} if sent is None else sent
+        self.extent: int | None = None  # One more than the largest id, once somebody asked.
         self._client = client
         self._metric = metric
         self._where: dict[int, str] = {}

@@ -16,8 +16,9 @@ from annudf.dask._call import Call
 from annudf.dask._cluster import Deadline, run
 from annudf.dask._index import Index
 from annudf.errors import ArgumentError
+from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._radius import check_radius
-from annudf.ivf_flat._search_params import SearchParams
+from annudf.ivf_flat._search_params import SearchParams, check_params
 
 
 def radius_search(
@@ -57,6 +58,8 @@ def radius_search(
     UnavailableError
         As :func:`search`.
     """
+    check_params(search_params)
+    refuse_goal(search_params, "radius_search")
     call = Call(search_params, index, filter, tries, Deadline(timeout, "radius_search()"))
     most = DEFAULT_MAX_RESULTS if max_results is None else check_int(max_results, "max_results", 1, MAX_RESULTS)
     call.ask_for(most, check_radius(radius))

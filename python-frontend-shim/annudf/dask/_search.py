@@ -19,8 +19,10 @@ from annudf._shards.request import Lists, Packed, Request, merge_parts, parts_of
 from annudf._support.checks import check_bool
 from annudf.dask._call import Call
 from annudf.dask._cluster import PROCESS, Deadline, LostTask, chunks_of, done, failure, fit_threads, key, run
+from annudf.dask._goal import GoalCall
 from annudf.dask._index import Index
 from annudf.errors import ArgumentError, UnavailableError
+from annudf.ivf_flat._goal import refuse_goal
 from annudf.ivf_flat._search import check_k
 from annudf.ivf_flat._search_params import SearchParams
 
@@ -34,6 +36,7 @@ def search(
     k: int,
     *,
     filter: Any = None,
+    group_by: Any = None,
     allow_partial: bool = False,
     tries: int = 3,
     timeout: float = 300,
@@ -43,7 +46,7 @@ def search(
     Parameters
     ----------
     search_params : SearchParams
-        Without ``max_probes``, ``min_rows`` and ``refine``, which one shard cannot know enough for.
+        With ``max_probes`` the filter is an array, or a filter of :mod:`annudf.filters` that is made of one.
     index : Index
     queries : array of shape (n_queries, dim)
         A host array, which is sent to every worker, or a dask array, which is gathered on one worker and then goes to
@@ -52,6 +55,9 @@ def search(
         Number of neighbours, from 1 to the number of rows of the index.
     filter : Filter or array of bool of shape (n_ids,), optional
         As for :func:`annudf.ivf_flat.search`, by ids of the whole index; sent to a worker once.
+    group_by : array of int of shape (n_ids,), optional
+        As for :func:`annudf.ivf_flat.search`; it is not sent. Not the name of a column. Dask queries have neither this
+        nor ``max_probes`` or ``refine``.
     allow_partial : bool, default False
         Whether shards that are lost may be left out.
     tries : int, default 3
@@ -79,6 +85,9 @@ def search(
     partly = check_bool(allow_partial, "allow_partial")
     best: tuple[Any, ...]
     if isinstance(queries, dask.array.Array):
+        refuse_goal(search_params, "a search for a dask array")
+        if group_by is not None:
+            raise ArgumentError("group_by is given, and argument 'queries' is a dask array; compute that first")
         chunks = _sizes_of(queries, index)
         found, whys = run(index._client, lambda: _as_tasks(call, queries), call.deadline)
         share = call.complete(found, whys, partly)
@@ -87,6 +96,8 @@ def search(
         given = call.on_host(queries)
         if not len(given):
             best, share = (np.empty((0, k), np.float32), np.empty((0, k), np.int64)), 1.0
+        elif (goal := GoalCall.of(call, k, group_by)) is not None:
+            best, share = goal.search(given, partly)
         else:
             found, whys = run(index._client, lambda: call.by_calls(given), call.deadline)
             share = call.complete(found, whys, partly)
@@ -107,7 +118,11 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
         whys |= gone
         whole = client.submit(_whole, pieces, key=key("queries"))
         code = [client.submit(_same, one, key=f"annudf-code-{one.digest}") for one in call.packed.values()]
-        lists = _ranked_there(call, whole, len(queries), code, places) if call.shares_ranking(len(queries)) else None
+        lists = (
+            _ranked_there(call, whole, len(queries), code, places)
+            if call.shares_ranking(len(queries), call.params.n_probes)
+            else None
+        )
         tasks = {
             number: client.submit(
                 _search_task,

@@ -123,8 +123,8 @@ def test_workers_rank_lists_for_each_other(indexes, metric, client, monkeypatch)
     sharded, one, queries = indexes
     ranked = []
 
-    async def asked(self, queries, ranks=_call.Call._ranked):
-        ranked.append(await ranks(self, queries))
+    async def asked(self, *given, ranks=_call.Call._ranked):
+        ranked.append(await ranks(self, *given))
         return ranked[-1]
 
     monkeypatch.setattr(_call, "RANKED_TOGETHER", 1)
@@ -162,6 +162,41 @@ def test_the_client_reaches_workers_or_asks_the_scheduler(indexes, directly, cli
     for _ in range(2):
         assert_equal(dask_ivf.search(search, sharded, queries, 7, timeout=LIMIT), expected)
     assert sorted(reached) == sorted(workers_of(client) * (2 if directly else 1))
+
+
+GROUPS = np.arange(ROWS, dtype=np.int32) % 37
+FEW = np.arange(ROWS) % 43 == 1
+GOALS = {
+    "widened": ({"n_probes": 1, "max_probes": 12}, {"filter": FEW}, 9),
+    "widened a little": ({"n_probes": 2, "max_probes": 5, "min_rows": 60}, {"filter": PRICE > 1.5}, 5),
+    "all queries again": ({"n_probes": 1, "max_probes": 12, "metric": weighted}, {"filter": FEW}, 9),
+    "groups": ({"n_probes": 3}, {"group_by": GROUPS}, 12),
+    "more groups than there are": ({"n_probes": 1, "max_probes": 12}, {"group_by": GROUPS % 3}, 5),
+    "groups by code": ({"n_probes": 2}, {"group_by": GROUPS, "filter": mine}, 8),
+    "refined": ({"n_probes": 4, "refine": ivf_flat.Refine("l1", 3)}, {}, 10),
+    "refined by a column": ({"n_probes": 2, "metric": manhattan, "refine": ivf_flat.Refine(priced, 1.5)}, {}, 7),
+    "refined, the largest first": ({"n_probes": 12, "refine": ivf_flat.Refine(taxed, 900)}, {"filter": FEW}, 8),
+    "all": (
+        {"n_probes": 1, "max_probes": 9, "min_rows": 40, "refine": ivf_flat.Refine(weighted, 1.2)},
+        {"group_by": GROUPS, "filter": PRICE > 3},
+        6,
+    ),
+}
+
+
+@once
+@pytest.mark.parametrize("name", GOALS)
+def test_a_search_in_rounds_equals_that_of_one_index(indexes, name):
+    sharded, one, queries = indexes
+    search, more, k = GOALS[name]
+    search = ivf_flat.SearchParams(**search)
+    expected = ivf_flat.search(search, one, queries, k, **more)
+    assert_equal(dask_ivf.search(search, sharded, queries, k, timeout=LIMIT, **more), expected)
+    *found, share = dask_ivf.search(search, sharded, queries, k, timeout=LIMIT, allow_partial=True, **more)
+    assert_equal(found, expected)
+    assert share == 1
+    once = ivf_flat.search(ivf_flat.SearchParams(n_probes=search.n_probes), one, queries, k)
+    assert (once[1] != expected[1]).any(), "the rounds change what is found"
 
 
 @once
@@ -352,10 +387,17 @@ def test_refused_builds(call, client):
         call[0]()
 
 
+LATER = da.ones((3, DIM), chunks=(3, DIM), dtype="f4")
 SEARCHES = {
     "k": ({"k": 701}, r"k is 701"),
-    "refine": ({"search_params": ivf_flat.SearchParams(refine=ivf_flat.Refine("l1"))}, "search_params.refine is given"),
-    "max_probes": ({"search_params": ivf_flat.SearchParams(max_probes=50)}, "search_params.max_probes is 50; a search of shards"),
+    "refine": ({"search_params": ivf_flat.SearchParams(refine=ivf_flat.Refine("l1")), "queries": LATER}, "search_params.refine is given; a search for a dask array"),
+    "max_probes": ({"search_params": ivf_flat.SearchParams(max_probes=50), "queries": LATER}, "search_params.max_probes is 50; a search for a dask array"),
+    "few max_probes": ({"search_params": ivf_flat.SearchParams(max_probes=11)}, "max_probes is 11, n_probes is 12; give no fewer"),
+    "code": ({"search_params": ivf_flat.SearchParams(max_probes=50), "filter": mine}, r"filter is .*mine.*, and search_params.max_probes is 50: .*give an array of bool"),
+    "group_by": ({"group_by": GROUPS, "queries": LATER}, "group_by is given, and argument 'queries' is a dask array"),
+    "groups of a column": ({"group_by": "shop"}, "group_by is 'shop', and columns are on the workers; give an array"),
+    "few groups": ({"group_by": GROUPS[:-1]}, "group_by has 699 entries, the largest id is 699; give one entry for every id"),
+    "groups of floats": ({"group_by": PRICE}, "argument 'group_by' has dtype float32"),
     "index": ({"index": 3}, "index is an int, it must be a dask ivf_flat.Index"),
     "queries": ({"queries": np.ones((3, 4), "f4")}, "argument 'queries' has"),
     "chunks": ({"queries": da.ones((3, DIM), chunks=(3, 2), dtype="f4")}, r"and 5 chunks a row, it must be \(n_queries, 9\) in one"),

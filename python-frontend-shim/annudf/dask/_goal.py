@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Searches of shards in several rounds: in more lists, for groups, or by a second metric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf._devices import transfer
+from annudf._metric.metric import Metric
+from annudf._shards.goal import Found, Goal, Way, reach
+from annudf._shards.request import Part, Request, merge_parts
+from annudf._support.checks import with_fault
+from annudf.common import Resources
+from annudf.dask._call import Call
+from annudf.dask._cluster import ask, run
+from annudf.errors import ArgumentError, DtypeError
+from annudf.filters._bits import Prefilter
+from annudf.ivf_flat._ids import given_ids
+
+
+class GoalCall:
+    """A search whose queries must find something, or whose rows a second metric ranks."""
+
+    def __init__(self, call: Call, goal: Goal) -> None:
+        self._call, self._goal = call, goal
+        refine = call.params.refine
+        self._ratio = 1.0 if refine is None else refine.ratio
+        self._second = None if refine is None else refine.chosen()
+        self._again = None if self._second is None else call.ask_again(self._second)
+        self._order = call.metric.order if self._second is None else self._second.order
+        self._partly = False
+        self._share = 1.0
+        self._pairs: dict[Metric, tuple[int, int]] = {}
+
+    @classmethod
+    def of(cls, call: Call, k: int, group_by: Any) -> GoalCall | None:
+        """The search, if there is a goal or a second metric."""
+        params = call.params
+        if params.refine is None and params.max_probes is None and group_by is None:
+            return None
+        goal = Goal(
+            k,
+            params.n_probes,
+            call.index.n_lists,
+            call.shards.rows,
+            params.max_probes or 0,
+            params.min_rows or 0,
+            None if group_by is None else _groups_of(group_by),
+            1.0 if params.max_probes is None else _passing(call),
+        )
+        goal.check()
+        return cls(call, goal)
+
+    def search(self, queries: npt.NDArray[Any], partly: bool) -> tuple[tuple[Any, Any], float]:
+        """Distances and ids, and the share of rows that every round searched."""
+        call, second = self._call, self._second
+        if second is not None and queries.dtype.name not in (accepted := second.query_dtypes(call.index.dtype.name)):
+            raise DtypeError(
+                f"metric '{second.name}' of refine does not accept queries of {queries.dtype}; give "
+                f"{' or '.join(accepted)}"
+            )
+        self._partly = partly
+        worst = -math.inf if self._order == "max" else math.inf
+
+        async def reached() -> tuple[Any, Any]:
+            if self._goal.groups is not None:
+                await self._check_groups(self._goal.groups)
+            return await reach(self._goal, len(queries), worst, lambda some, way: self._round(queries, some, way))
+
+        best = run(call.index._client, reached, call.deadline)
+        for metric, pairs in self._pairs.items():
+            call.tell(*pairs, metric)
+        return best, self._share
+
+    @property
+    def _cuts(self) -> bool:
+        """Whether some queries may be searched alone: others than built-in metrics may read their numbers."""
+        asked = [self._call.metric] if self._second is None else [self._call.metric, self._second]
+        plain = all(one._definition.builtin_name is not None for one in asked)
+        return plain and (self._call.keep is None or isinstance(self._call.keep, Prefilter))
+
+    async def _round(self, queries: npt.NDArray[Any], numbers: npt.NDArray[np.int64], way: Way) -> Found:
+        """The best rows of the queries of these numbers."""
+        some = queries[numbers] if self._cuts else queries
+        kept = way.kept
+        if self._again is not None:
+            kept = max(kept, min(math.ceil(kept * self._ratio), self._goal.most_rows))
+        request = replace(self._call.request, k=kept, n_probes=way.n_probes)
+        best = await self._best(self._call.metric, some, request)
+        full = best.ids[:, kept - 1] >= 0
+        if self._again is not None and self._second is not None:
+            best = await self._best(self._second, some, replace(self._again, k=way.kept), best.ids)
+        found = Found(best.distances, best.ids, full)
+        return found if self._cuts else Found(found.distances[numbers], found.ids[numbers], full[numbers])
+
+    async def _best(
+        self,
+        metric: Metric,
+        queries: npt.NDArray[Any],
+        request: Request,
+        candidates: npt.NDArray[np.int64] | None = None,
+    ) -> Part:
+        """The best rows of all shards."""
+        found, whys = await self._call.by_calls(queries, request, candidates)
+        self._share = min(self._share, self._call.complete(found, whys, self._partly))
+        best = merge_parts(list(found.values()), request.k, metric.order)
+        nan, scored = self._pairs.get(metric, (0, 0))
+        self._pairs[metric] = nan + best.nan_distances, scored + best.scored
+        return best
+
+    async def _check_groups(self, groups: npt.NDArray[np.int64]) -> None:
+        """ArgumentError unless each row has a group."""
+        held = self._call.shards
+        if held.extent is None:
+            places, _ = await held.places(self._call.deadline, set())
+            keys: dict[str, list[str]] = {}
+            for number, address in places.items():
+                keys.setdefault(address, []).append(held.parts[number].future.key)
+            calls = {address: (_extent_here, some) for address, some in keys.items()}
+            answers = await ask(self._call.index._client, calls, self._call.deadline, held.gone)
+            if all(isinstance(one, int) for one in answers.values()):
+                held.extent = max(answers.values())
+        if held.extent is not None and len(groups) < held.extent:
+            text = (
+                f"group_by has {len(groups)} entries, the largest id is {held.extent - 1}; give one entry for every id"
+            )
+            raise with_fault(ArgumentError(text), "group_by", str(len(groups)), None)
+
+
+def _groups_of(group_by: Any) -> npt.NDArray[np.int64]:
+    """The group of each id."""
+    if isinstance(group_by, str):
+        raise ArgumentError(
+            f"group_by is '{group_by}', and columns are on the workers; give an array with one entry for every id"
+        )
+    return transfer.as_numpy(given_ids(group_by, "group_by", Resources(), None, "(n_ids,), an integer for each id"))
+
+
+def _passing(call: Call) -> float:
+    """The share of rows that pass, as RowFilter::passingShare() of one index has it."""
+    keep = call.keep
+    if keep is None:
+        return 1.0
+    if not isinstance(keep, Prefilter):
+        raise ArgumentError(
+            f"filter is {keep!r}, and search_params.max_probes is {call.params.max_probes}: how many lists a search "
+            "begins with depends on the bits of its filter, which shards do not have; give an array of bool"
+        )
+    if keep.n_passing == keep.n_bits:
+        return 1.0
+    return min(keep.n_passing / max(call.shards.rows, 1), math.nextafter(1.0, 0.0))
+
+
+# --- On workers --------------------------------------------------------------------------------------
+
+
+def _extent_here(keys: list[str], dask_worker: Any = None) -> int | None:
+    """One more than the largest id of these shards; None if one is not here."""
+    here = [dask_worker.data.get(key) for key in keys]
+    return None if any(one is None for one in here) else max(one.index._core.row_extent for one in here)
