@@ -18,7 +18,6 @@
 #include "annudf/ABI/SlowRows.h"
 #include "annudf/Support/Printable.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -324,32 +323,7 @@ std::string slowRowsOf(const Module &hooks) {
   return text && text->isString() ? annudf::printable(text->getAsString().str()) : "";
 }
 
-/// Drops the bodies that constants of the link leave unreached, such as scans of other numbers of
-/// rows: most of the module, which the first of LLVM's passes would look at.
-void dropUnreached(Module &module, Function &entry, FunctionAnalysisManager &analyses) {
-  FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass());
-  passes.addPass(SimplifyCFGPass());
-  SetVector<Function *> reached;
-  reached.insert(&entry);
-  for (size_t i = 0; i < reached.size(); ++i) {
-    analyses.invalidate(*reached[i], passes.run(*reached[i], analyses));
-    for (Instruction &instruction : instructions(*reached[i]))
-      for (Use &operand : instruction.operands())
-        if (auto *used = dyn_cast<Function>(operand->stripPointerCasts());
-            used && !used->isDeclaration())
-          reached.insert(used);
-  }
-  for (Function &function : module)
-    if (!function.isDeclaration() && !reached.contains(&function)) {
-      function.setComdat(nullptr); // Which no declaration has.
-      function.deleteBody();
-    }
-}
-
-std::string optimise(Module &module, Function &entry, TargetMachine &target, bool vectorMath,
-                     bool anyWidth) {
+std::string optimise(Module &module, TargetMachine &target, bool vectorMath, bool anyWidth) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager callGraph;
@@ -389,7 +363,6 @@ std::string optimise(Module &module, Function &entry, TargetMachine &target, boo
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  dropUnreached(module, entry, functions);
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
   return remark;
 }
@@ -502,7 +475,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   if (bits != usual)
     setVectorBits(*scan, bits);
   markMathPure(*scan);
-  const std::string said = optimise(*scan, *scan->getFunction(entry), target, vectorMath, anyWidth);
+  const std::string said = optimise(*scan, target, vectorMath, anyWidth);
   if (remark)
     *remark = said.empty() || slowRows.empty() ? said : "computed one row at a time: " + slowRows;
   if (!errors.empty())
