@@ -165,6 +165,90 @@ def reduced(x, y):
     return np.max(d) + np.mean(d) - np.min(d) + np.linalg.norm(d) + d.sum()
 
 
+def leaves_loops(x, y):
+    """A loop that ends early, after it wrote."""
+    d = np.zeros(8, np.int32)
+    n = len(x)
+    for i in range(n):
+        for k in range(8):
+            d[k] += 1
+            if x[i] > 0.1 * k:
+                break
+    r = 0
+    for k in range(8):
+        r = r * 3 + d[k] % 7
+    return float(r)
+
+
+def returns_early(x, y):
+    """What is written on one path alone."""
+    d = np.zeros(4)
+    if x[0] > 0:
+        d[0] = 1.0
+        if y[0] > 0:
+            return d[0] + 5
+        d[1] = 2.0
+    else:
+        d[2] = 3.0
+    for i in range(len(x)):
+        if x[i] > y[i]:
+            continue
+        d[3] += x[i]
+    return d[0] + 10 * d[1] + 100 * d[2] + d[3]
+
+
+def keeps_the_last(x, y):
+    """An entry is read before it changes in the same turn."""
+    d = np.zeros(len(x))
+    e = np.zeros(len(x))
+    for i in range(len(x)):
+        old = d[0]
+        d[0] = d[0] + x[i]
+        if x[i] > 0 and d[0] > y[i]:
+            e[i] = old
+            d[0] = 0.0
+        elif old > 0:
+            e[i] = -old
+    s = 0.0
+    for i in range(len(x)):
+        s += e[i] * (i + 1)
+    return s + d[0]
+
+
+def shifts(x, y):
+    """Entries move, and a loop in a branch ends early."""
+    d = np.full(3, 2.0)
+    for i in range(len(x)):
+        t = d[0]
+        d[0] = d[1]
+        d[1] = d[2]
+        d[2] = t + x[i] * y[i]
+        if d[2] > 4:
+            for k in range(3):
+                d[k] *= 0.5
+                if d[k] < 0.3:
+                    d[k] = 1.0
+                    break
+    return d[0] + 3 * d[1] + 7 * d[2]
+
+
+def bubbles(x, y):
+    """Entries that change places."""
+    d = np.zeros(len(x))
+    for i in range(len(x)):
+        d[i] = x[i]
+    for _ in range(len(x)):
+        for j in range(len(x) - 1):
+            if d[j] > d[j + 1]:
+                t = d[j]
+                d[j] = d[j + 1]
+                d[j + 1] = t
+    r = 0.0
+    for i in range(len(x)):
+        r += d[i] * (i + 1)
+    return r
+
+
 def middle(x, y, p=1):
     """The middle of what is between, twice, and a branch that a constant decides."""
     d = np.zeros(len(x) + 2)
@@ -180,6 +264,7 @@ def middle(x, y, p=1):
 
 
 DISTANCES = (
+    leaves_loops, returns_early, keeps_the_last, shifts, bubbles,
     middle,
     warped, edits, centred, spread, pairs, histograms, reversed_order, smoothed, sorted_apart,
     changes_an_argument, of_integers, reduced,

@@ -443,7 +443,7 @@ _INSTEAD = {
 }  # fmt: skip
 """What to write instead of an attribute of a module, beside those that have another name."""
 _LOOP = f"write the loop: {LOOP}"
-_SCRATCH = f"it keeps no arrays; compute in the loop, in variables: {LOOP}"
+_SCRATCH = f"it keeps arrays whose entries it assigns, d[i] = v; compute in a loop, in variables: {LOOP}"
 _INSTEAD_OF_ARRAYS = {
     **{name: text.replace(_ADDS_UP, _LOOP) for name, text in _INSTEAD.items() if text == _ADDS_UP},
     **dict.fromkeys(("nanmax", "nanmin", "ptp", "quantile", "percentile"), _LOOP),

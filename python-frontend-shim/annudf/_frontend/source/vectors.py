@@ -374,8 +374,8 @@ class _Loops(ast.NodeTransformer):
             if isinstance(one, ast.Subscript):
                 self._refuse(
                     one,
-                    f"{ast.unparse(one)} cannot be assigned, as a metric keeps no arrays; compute it in the loop that "
-                    "reads it, in a variable",
+                    f"{ast.unparse(one)} cannot be assigned; make an array once, outside of loops, by np.zeros, ones, "
+                    "empty or full of x.shape[0] entries",
                 )
 
     def _refuse(self, node: ast.AST, message: str) -> NoReturn:
