@@ -317,3 +317,26 @@ annudf.pairwise @whole order(max) coarse(l2 min) elements(f32, f16) numerics(rea
     annudf.yield %0 : f32
   }
 }
+
+// CHECK-LABEL: annudf.pairwise @keeps
+annudf.pairwise @keeps order(min) coarse(l2) elements(f32) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %zero = arith.constant 0.0 : f32
+    %number = arith.constant 0 : i64
+    %i = arith.constant 0 : index
+    // CHECK: %[[A:.*]] = annudf.scratch fill(%{{.*}}) : !annudf.scratch<dim x f32>
+    // GENERIC: "annudf.scratch"(%{{.*}}) : (f32) -> !annudf.scratch<dim x f32>
+    %a = annudf.scratch fill(%zero) : !annudf.scratch<dim x f32>
+    // CHECK: annudf.scratch fill(%{{.*}}) : !annudf.scratch<dim + 1 x i64>
+    %b = annudf.scratch fill(%number) : !annudf.scratch<dim + 1 x i64>
+    // CHECK: annudf.scratch fill(%{{.*}}) : !annudf.scratch<16 x f32>
+    %c = annudf.scratch fill(%zero) : !annudf.scratch<16 x f32>
+    // CHECK: %[[V:.*]] = annudf.get %[[A]][%[[I:.*]]] : !annudf.scratch<dim x f32>
+    // GENERIC: "annudf.get"(%{{.*}}, %{{.*}}) : (!annudf.scratch<dim x f32>, index) -> f32
+    %v = annudf.get %a[%i] : !annudf.scratch<dim x f32>
+    // CHECK: annudf.put %[[V]], %[[A]][%[[I]]] : !annudf.scratch<dim x f32>
+    // GENERIC: "annudf.put"(%{{.*}}, %{{.*}}, %{{.*}}) : (f32, !annudf.scratch<dim x f32>, index) -> ()
+    annudf.put %v, %a[%i] : !annudf.scratch<dim x f32>
+    annudf.yield %v : f32
+  }
+}
