@@ -181,7 +181,9 @@ def _merged_there(call: Call, level: list[Any], chunks: tuple[int, ...], k: int)
         await done([counts], call.deadline, lambda count: "the results are not merged")
         if (why := await failure(counts)) is not None:
             raise why
-        result: tuple[int, int] = await asyncio.wait_for(client.gather(counts, asynchronous=True), 30)
+        result: tuple[int, int] = await asyncio.wait_for(
+            client.gather(counts, asynchronous=True), max(call.deadline.left, 1.0)
+        )
         return result
 
     call.tell(*run(client, told, call.deadline))

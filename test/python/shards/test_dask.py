@@ -425,6 +425,12 @@ def test_no_queries(indexes):
     assert [one.shape for one in found[:2]] == [(0, 3), (0, 3)] and found[2] == 1.0
 
 
+def test_a_loop_that_does_not_answer_is_given_up(client, monkeypatch):
+    monkeypatch.setattr(_cluster, "GRACE", 0.1)
+    with pytest.raises(UnavailableError, match=r"save\(\) took more than timeout=0.1 s: the scheduler does not answer"):
+        _cluster.run(client, lambda: asyncio.sleep(LIMIT), _cluster.Deadline(0.1, "save()"))
+
+
 @once
 def test_a_wait_has_a_limit(indexes, client):
     """A worker that is busy with something else."""
