@@ -3,12 +3,12 @@
 # ruff: noqa: RUF001 (tables have multiplication signs)
 """Searches of Dask shards: two processes beside one, and an estimate for up to 1,000 shards.
 
-    python docs/results/shards.py measure  [--rows 1000000] [-o docs/results/records/shards-two-processes.json]
+    python docs/results/shards.py measure  [--quiet] [-o docs/results/records/shards-two-processes.json]
     python docs/results/shards.py simulate [-o docs/results/records/shards-simulated.json]
 
 `measure` builds one index and the same index in two processes, compares their results, and times searches in turns.
 "before" has the scheduler pass on all messages and each worker rank all lists. CPU time is that of the client, with
-the scheduler, and of the workers.
+the scheduler, and of the workers. Each number is the least of the turns.
 
 `simulate` times shards of 100,000 rows, their ranking, messages and merges on this machine. It computes the latency of
 a search of more shards of that size by a formula, and by a simulation that draws a measured time for each shard and
@@ -136,38 +136,48 @@ def measured(rows: int, settings: dict[str, Any], repeats: int) -> dict[tuple[st
                     results = [call() for call in calls.values()]
                     assert all((a == b).all() for other in results[1:] for a, b in zip(results[0], other, strict=True))
                     found[metric, batch] = Turns(calls, pids, repeats, 20 if batch == 1 else 3 if batch == 1000 else 1)
-                    print(
-                        metric, batch, {n: round(statistics.median(t), 1) for n, t in found[metric, batch].cpu.items()}
-                    )
+                    print(metric, batch, {n: round(min(t), 1) for n, t in found[metric, batch].cpu.items()})
     return found
 
 
+def idle(settings: dict[str, Any]) -> list[str]:
+    """Percent of a core that a client with a scheduler takes, and a worker, while they do nothing."""
+    with dask.config.set(settings):
+        cluster, client = local()
+        with cluster, client:
+            pids = [os.getpid(), *client.run(os.getpid).values()]
+            time.sleep(2)
+            before = [cpu_ms([pid]) for pid in pids]
+            time.sleep(10)
+            shares = [(cpu_ms([pid]) - one) / 100 for pid, one in zip(pids, before, strict=True)]
+    return [f"{shares[0]:.1f}", f"{max(shares[1:]):.1f}"]
+
+
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Tables of two processes beside one."""
-    times, cpu = [], []
-    runs = {
-        name: measured(arguments.rows, settings, arguments.repeats) for name, settings in (("", {}), ("quiet", QUIET))
-    }
-    for metric, batch in runs[""]:
-        usual, quiet = runs[""][metric, batch], runs["quiet"][metric, batch]
-        medians = [
-            *(statistics.median(usual.cpu[name]) for name in ("one", "before", "after")),
-            *(statistics.median(quiet.cpu[name]) for name in ("one", "after")),
-        ]
-        walls = [
-            *(statistics.median(usual.wall[name]) for name in ("one", "before", "after")),
-            *(statistics.median(quiet.wall[name]) for name in ("one", "after")),
-        ]
-        for rows, values in ((cpu, medians), (times, walls)):
-            one, before, after, quiet_one, quiet_after = values
-            shown = [f"{one:.3g}", f"{before:.3g}", f"{after:.3g}", f"{quiet_after:.3g}"]
-            shares = [f"{one / before:.2f}", f"{one / after:.2f}", f"{quiet_one / quiet_after:.2f}"]
-            rows.append([metric, f"{batch:,}", *shown, *(shares if batch > 1 else [""] * 3)])
-    columns = ["metric", "batch", "one", "before", "now", "now, quiet", "share before", "share now", "share, quiet"]
+    """Tables of two processes beside one, and of what Dask takes when idle."""
+    rows = []
+    for (metric, batch), turns in measured(arguments.rows, QUIET if arguments.quiet else {}, arguments.repeats).items():
+        one, before, after = (min(turns.cpu[name]) for name in ("one", "before", "after"))
+        shares = [f"{one / before:.2f}", f"{one / after:.2f}"] if batch > 1 else ["", ""]
+        rows.append(
+            [
+                metric,
+                f"{batch:,}",
+                *(f"{ms:.0f}" if ms >= 1000 else f"{ms:.3g}" for ms in (one, before, after)),
+                *shares,
+            ]
+        )
+    columns = ["metric", "batch", "one process", "before", "after", "share before", "share after"]
+    about = f"{arguments.rows:,} × {DIM} f32, {LISTS:,} lists, {PROBES} probes, k {K}: CPU time of all processes"
+    settings = [["defaults", *idle({})], ["without sampling", *idle(QUIET)]]
     return {
         "tables": [
-            {"about": f"{arguments.rows:,} × {DIM} f32, CPU time of all processes", "columns": columns, "rows": cpu},
-            {"about": "The same, wall time", "columns": columns, "rows": times},
+            {"about": about, "columns": columns, "rows": rows},
+            {
+                "about": "Idle, percent of a core",
+                "columns": ["Dask's settings", "client and scheduler", "worker"],
+                "rows": settings,
+            },
         ]
     }
 
@@ -178,9 +188,9 @@ class Costs:
 
     searches: dict[int, list[float]]  # By batch, of each shard.
     ranking: dict[int, float]  # All lists of a batch.
-    message: float  # Of a client for a call of one more worker, beside its bytes.
+    message: float  # The client's cost of one more worker, beside its bytes.
     bytes_per_ms: float  # That a process sends or receives.
-    task: float  # Of the client and the scheduler for one more task.
+    task: float  # The cost of one more task to the client with the scheduler.
     merging: dict[int, float]  # A part of a batch.
 
 
@@ -222,7 +232,7 @@ def messages() -> tuple[float, float, float]:
 
 
 def costs() -> Costs:
-    """Of ten shards of 100,000 rows in this process."""
+    """Measures ten shards of 100,000 rows in this process."""
     annudf.set_num_threads(1)
     host, queries = vectors(1_000_000, 1), vectors(10_000, 2)
     trained = shards.train(annudf.__version__, params(), [host[shards.training_rows(params(), len(host))]])
@@ -391,6 +401,7 @@ def main() -> None:
     parser.add_argument("what", choices=("measure", "simulate"))
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--quiet", action="store_true", help="without Dask's sampling")
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
     found = {"measure": measure, "simulate": simulate}[arguments.what](arguments)
