@@ -20,6 +20,7 @@ from annudf.errors import ArgumentError
 _GROWTH = 4
 """kGrowth of Goal.cpp: a search for groups asks for k times so many rows, and for so many times more each time."""
 _MOST_RESULTS = 1 << 23
+"""kMostResults of Goal.h: results that a search may have at once."""
 
 
 class Way(NamedTuple):
@@ -53,6 +54,7 @@ class Goal:
     min_rows: int = 0
     groups: npt.NDArray[np.int64] | None = None  # By id.
     passing: float = 1.0  # The share of rows that pass a filter of bits.
+    ratio: float = 1.0  # For a second metric a search finds so many rows for each that is kept.
 
     @property
     def asked(self) -> int:
@@ -63,6 +65,10 @@ class Goal:
     def most_rows(self) -> int:
         """Rows that a search may ask for."""
         return min(self.n_rows, MAX_K)
+
+    def rows_of(self, way: Way) -> int:
+        """Rows that a search finds for each query."""
+        return max(way.kept, min(math.ceil(way.kept * self.ratio), self.most_rows))
 
     def check(self) -> None:
         """ArgumentError for fewer probes at most than at first."""
@@ -94,8 +100,13 @@ class Goal:
         return None
 
 
-async def reach(goal: Goal, queries: int, worst: float, search: Search) -> tuple[Any, Any]:
-    """Searches until each query has reached the goal, or has searched `max_probes` lists; its last results."""
+async def reach(
+    goal: Goal, queries: int, worst: float, search: Search, cuts: Callable[[], Awaitable[bool]]
+) -> tuple[Any, Any]:
+    """Searches until each query has reached the goal, or has searched `max_probes` lists; its last results.
+
+    `cuts` says whether a search for some queries takes less than one for all; else there is one for each way.
+    """
     distances, ids = np.full((queries, goal.k), worst, np.float32), np.full((queries, goal.k), -1, np.int64)
     groups: list[int] = []
 
@@ -108,7 +119,9 @@ async def reach(goal: Goal, queries: int, worst: float, search: Search) -> tuple
     while waiting:
         way = min(waiting)
         numbers = np.sort(np.array(waiting.pop(way), np.int64))
-        most = max(1, _MOST_RESULTS // way.kept)
+        most = max(1, _MOST_RESULTS // goal.rows_of(way))
+        if len(numbers) > most and not await cuts():
+            most = len(numbers)
         for first in range(0, len(numbers), most):
             some = numbers[first : first + most]
             best = await search(some, way)

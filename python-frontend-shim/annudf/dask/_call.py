@@ -142,9 +142,7 @@ class Call:
             address: (_rank_here, request, queries[first:last], self._unknown(address, request), one, PROCESS)
             for (address, one), (first, last) in zip(keys.items(), edges, strict=True)
         }
-        # A worker that hangs leaves time to search the shards of others.
-        half = Deadline(max(self.deadline.left / 2, 1e-3), self.deadline.what)
-        answers = await ask(self.index._client, calls, half, held.gone)
+        answers = await ask(self.index._client, calls, self.deadline.half(), held.gone)
         for address, one in answers.items():
             if isinstance(one, np.ndarray):
                 held.note_sent(address, request.digests)

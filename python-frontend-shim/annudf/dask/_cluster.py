@@ -52,6 +52,10 @@ class Deadline:
         """Seconds; 0 if it has passed."""
         return max(0.0, self._end - time.monotonic())
 
+    def half(self) -> Deadline:
+        """Of the time that is left, so that a worker that hangs leaves time to search the shards of others."""
+        return Deadline(max(self.left / 2, 1e-3), self.what)
+
     def passed(self, state: str) -> UnavailableError:
         """The error of a call that gives up."""
         return UnavailableError(f"{self.what} took more than timeout={self.seconds:g} s: {state}")
@@ -144,7 +148,7 @@ async def ask(
     client: distributed.Client,
     calls: Mapping[str, tuple[Any, ...]],
     deadline: Deadline,
-    gone: Callable[[list[str]], Awaitable[set[str]]] | None = None,
+    gone: Callable[[list[str], Deadline], Awaitable[set[str]]] | None = None,
 ) -> dict[str, Any]:
     """Calls a function on each worker, all at once; the results by address, or exceptions in their place.
 
@@ -172,7 +176,7 @@ async def ask(
             if not deadline.left:
                 answers |= {address: OSError(f"worker {address} does not answer") for address in late}
             elif late and gone is not None:
-                answers |= {address: OSError(f"worker {address} is lost") for address in await gone(late)}
+                answers |= {address: OSError(f"worker {address} is lost") for address in await gone(late, deadline)}
     finally:
         for task in tasks.values():
             task.cancel()

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import math
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf._devices import transfer
+from annudf._metric.definition import HOST, Definition
 from annudf._metric.metric import Metric
 from annudf._shards.goal import Found, Goal, Way, reach
 from annudf._shards.request import Part, Request, merge_parts
@@ -19,8 +23,9 @@ from annudf._support.checks import with_fault
 from annudf.common import Resources
 from annudf.dask._call import Call
 from annudf.dask._cluster import ask, run
-from annudf.errors import ArgumentError, DtypeError
-from annudf.filters._bits import Prefilter
+from annudf.errors import ArgumentError, DtypeError, Error
+from annudf.filters._bits import Filter, Prefilter
+from annudf.filters._code import CodeFilter
 from annudf.ivf_flat._ids import given_ids
 
 
@@ -30,11 +35,11 @@ class GoalCall:
     def __init__(self, call: Call, goal: Goal) -> None:
         self._call, self._goal = call, goal
         refine = call.params.refine
-        self._ratio = 1.0 if refine is None else refine.ratio
         self._second = None if refine is None else refine.chosen()
         self._again = None if self._second is None else call.ask_again(self._second)
         self._order = call.metric.order if self._second is None else self._second.order
         self._partly = False
+        self._cut: bool | None = None
         self._share = 1.0
         self._pairs: dict[Metric, tuple[int, int]] = {}
 
@@ -53,6 +58,7 @@ class GoalCall:
             params.min_rows or 0,
             None if group_by is None else _groups_of(group_by),
             1.0 if params.max_probes is None else _passing(call),
+            1.0 if params.refine is None else params.refine.ratio,
         )
         goal.check()
         return cls(call, goal)
@@ -71,33 +77,39 @@ class GoalCall:
         async def reached() -> tuple[Any, Any]:
             if self._goal.groups is not None:
                 await self._check_groups(self._goal.groups)
-            return await reach(self._goal, len(queries), worst, lambda some, way: self._round(queries, some, way))
+            search = functools.partial(self._round, queries)
+            return await reach(self._goal, len(queries), worst, search, self._cuts)
 
         best = run(call.index._client, reached, call.deadline)
         for metric, pairs in self._pairs.items():
             call.tell(*pairs, metric)
         return best, self._share
 
-    @property
-    def _cuts(self) -> bool:
-        """Whether some queries may be searched alone: others than built-in metrics may read their numbers."""
+    async def _cuts(self) -> bool:
+        """Whether some queries may be searched alone; a metric or filter that reads their numbers needs all."""
+        if self._cut is None:
+            # Not in Dask's loop, as the first call in a process imports the compiler's frontend.
+            self._cut = await asyncio.to_thread(self._may_cut)
+        return self._cut
+
+    def _may_cut(self) -> bool:
         asked = [self._call.metric] if self._second is None else [self._call.metric, self._second]
-        plain = all(one._definition.builtin_name is not None for one in asked)
-        return plain and (self._call.keep is None or isinstance(self._call.keep, Prefilter))
+        return _passes_alike(self._call.keep) and not any(map(_sees_query, asked))
 
     async def _round(self, queries: npt.NDArray[Any], numbers: npt.NDArray[np.int64], way: Way) -> Found:
         """The best rows of the queries of these numbers."""
-        some = queries[numbers] if self._cuts else queries
-        kept = way.kept
-        if self._again is not None:
-            kept = max(kept, min(math.ceil(kept * self._ratio), self._goal.most_rows))
+        cut = len(numbers) < len(queries) and await self._cuts()
+        some = queries[numbers] if cut else queries
+        kept = self._goal.rows_of(way)
         request = replace(self._call.request, k=kept, n_probes=way.n_probes)
         best = await self._best(self._call.metric, some, request)
+        if self._goal.groups is not None:  # A shard may have been missing when they were checked.
+            _check_extent(self._goal.groups, int(best.ids.max()) + 1)
         full = best.ids[:, kept - 1] >= 0
         if self._again is not None and self._second is not None:
             best = await self._best(self._second, some, replace(self._again, k=way.kept), best.ids)
         found = Found(best.distances, best.ids, full)
-        return found if self._cuts else Found(found.distances[numbers], found.ids[numbers], full[numbers])
+        return found if cut else Found(found.distances[numbers], found.ids[numbers], full[numbers])
 
     async def _best(
         self,
@@ -124,13 +136,43 @@ class GoalCall:
                 keys.setdefault(address, []).append(held.parts[number].future.key)
             calls = {address: (_extent_here, some) for address, some in keys.items()}
             answers = await ask(self._call.index._client, calls, self._call.deadline, held.gone)
-            if all(isinstance(one, int) for one in answers.values()):
-                held.extent = max(answers.values())
-        if held.extent is not None and len(groups) < held.extent:
-            text = (
-                f"group_by has {len(groups)} entries, the largest id is {held.extent - 1}; give one entry for every id"
-            )
-            raise with_fault(ArgumentError(text), "group_by", str(len(groups)), None)
+            extents = [one for one in answers.values() if isinstance(one, int)]
+            if len(places) < len(held.parts) or len(extents) < len(answers):
+                # A shard that is missing may have the largest id, so the next search asks again.
+                return _check_extent(groups, max(extents, default=0))
+            held.extent = max(extents)
+        _check_extent(groups, held.extent)
+
+
+def _check_extent(groups: npt.NDArray[np.int64], extent: int) -> None:
+    """ArgumentError unless all ids below `extent` have a group."""
+    if len(groups) < extent:
+        text = f"group_by has {len(groups)} entries, the largest id is {extent - 1}; give one entry for every id"
+        raise with_fault(ArgumentError(text), "group_by", str(len(groups)), None)
+
+
+def _sees_query(metric: Metric) -> bool:
+    """Whether distances may depend on the number of the query."""
+    definition = metric._definition
+    if definition.builtin_name:
+        return False
+    if definition not in _seeing:
+        try:
+            _seeing[definition] = "annudf.index query" in metric.mlir()
+        except Error:  # Of an artifact alone.
+            _seeing[definition] = True
+    return _seeing[definition]
+
+
+_seeing: weakref.WeakKeyDictionary[Definition, bool] = weakref.WeakKeyDictionary()
+"""What :func:`_sees_query` found, which takes milliseconds, and more than a second for the first metric."""
+
+
+def _passes_alike(keep: Filter | None) -> bool:
+    """Whether all queries are sure to have the same rows."""
+    if isinstance(keep, CodeFilter):
+        return not keep._metric._definition.artifact((HOST,)).sees_query
+    return keep is None or isinstance(keep, Prefilter)
 
 
 def _groups_of(group_by: Any) -> npt.NDArray[np.int64]:

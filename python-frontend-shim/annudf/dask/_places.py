@@ -86,7 +86,7 @@ class Shards:
         """A shard for messages."""
         return f"shard {number} of {len(self.parts)} ({spelled(self.parts[number].ranges)})"
 
-    async def gone(self, addresses: list[str]) -> set[str]:
+    async def gone(self, addresses: list[str], deadline: Deadline) -> set[str]:
         """Those of the workers that do not have the shards any more that were there."""
         there = {number: one for number, one in self._where.items() if one in addresses}
         cancelled = {one for number, one in there.items() if self.parts[number].future.status == "cancelled"}
@@ -94,7 +94,9 @@ class Shards:
         if not asked:
             return cancelled
         try:
-            holders = await asyncio.wait_for(self._client.who_has([self.parts[n].future for n in asked]), GRACE)
+            # `run` gives the whole call up GRACE after its deadline, so no answer may be awaited that long.
+            asking = self._client.who_has([self.parts[n].future for n in asked])
+            holders = await asyncio.wait_for(asking, min(GRACE, deadline.left))
         except (OSError, TimeoutError, distributed.client.CancelledError):
             return cancelled  # The next look may have an answer, or the time is over.
         return cancelled | {

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -119,7 +120,7 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
         whole = client.submit(_whole, pieces, key=key("queries"))
         code = [client.submit(_same, one, key=f"annudf-code-{one.digest}") for one in call.packed.values()]
         lists = (
-            _ranked_there(call, whole, len(queries), code, places)
+            await _ranked_there(call, whole, len(queries), code, places)
             if call.shares_ranking(len(queries), call.params.n_probes)
             else None
         )
@@ -155,16 +156,25 @@ async def _as_tasks(call: Call, queries: Any) -> tuple[dict[int, Any], dict[int,
     return found, whys
 
 
-def _ranked_there(call: Call, queries: Any, count: int, code: list[Any], places: Iterable[int]) -> Any:
-    """A task that has the lists of each query, of which each shard ranks those of some."""
+async def _ranked_there(call: Call, queries: Any, count: int, code: list[Any], places: Iterable[int]) -> Any:
+    """A task that has the lists of each query, of which each shard ranks those of some.
+
+    None where each had better rank all.
+    """
     client, parts = call.index._client, call.shards.parts
     some = [number for number in places if parts[number].rows]
+    if len(some) < 2:
+        return None
     request = call.request.for_ranking()
     ranked = [
         client.submit(_rank_task, request, queries, edges, code, parts[number].future, PROCESS, key=key("rank"))
         for number, edges in zip(some, parts_of(count, len(some)), strict=True)
     ]
-    return client.submit(_whole, ranked, key=key("lists"))
+    lists = client.submit(_whole, ranked, key=key("lists"))
+    # All searches would fail or hang with one rank task, so they begin once none is needed any more.
+    with contextlib.suppress(UnavailableError):
+        await done([lists], call.deadline.half(), str)
+    return lists if lists.status == "finished" else None
 
 
 def _merged_there(call: Call, level: list[Any], chunks: tuple[int, ...], k: int) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ import dask.array as da
 from clusters import LIMIT, assert_equal, one_index, params, spread, two_processes, workers_of
 from distributed import Client, Event
 
+from annudf._shards import goal
 from annudf.dask import _call, _cluster, _places, _search
 from annudf.dask import ivf_flat as dask_ivf
 
@@ -40,6 +41,11 @@ def manhattan(x, y, acc, ctx):
 @annudf.metric(captures={"weight": ivf_flat.capture(np.linspace(0.5, 2, QUERIES, dtype=np.float32), extents="query")})
 def weighted(x, y, acc, ctx):
     return acc + abs(x - y) * ctx.weight[ctx.query]
+
+
+@annudf.metric
+def numbered(x, y, acc, ctx):
+    return acc + abs(x - y) * (ctx.query % 3 + y)
 
 
 @annudf.metric(
@@ -144,6 +150,81 @@ def test_workers_rank_lists_for_each_other(indexes, metric, client, monkeypatch)
 
 
 @once
+def test_a_task_that_ranks_lists_is_lost(indexes, client, monkeypatch):
+    """Then each shard ranks for all queries, in the same try."""
+    sharded, one, queries = indexes
+
+    def lost(*_):
+        raise OSError("the worker is lost")
+
+    monkeypatch.setattr(_call, "RANKED_TOGETHER", 1)
+    monkeypatch.setattr(_search, "_rank_task", lost)
+    search = ivf_flat.SearchParams(n_probes=3)
+    *found, share = dask_ivf.search(
+        search, sharded, spread(client, queries, 8), 20, tries=1, allow_partial=True, timeout=LIMIT
+    )
+    assert share == 1
+    assert_equal([one.compute() for one in found], ivf_flat.search(search, one, queries, 20))
+
+
+@pytest.fixture
+def all_lost(indexes, monkeypatch):
+    """Parts of the index, all of which are lost."""
+    held = indexes[0]._shards
+
+    async def places(deadline, failed):
+        return {}, {number: UnavailableError("its worker is gone") for number in range(len(held.parts))}
+
+    monkeypatch.setattr(held, "places", places)
+    monkeypatch.setattr(held, "extent", None)
+    return held
+
+
+@once
+@pytest.mark.parametrize("partly", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "groups", "tasks"])
+def test_all_shards_are_lost(indexes, all_lost, kind, partly, client, monkeypatch):
+    sharded, _, queries = indexes
+    monkeypatch.setattr(_call, "RANKED_TOGETHER", 1)
+    given = spread(client, queries, 8) if kind == "tasks" else queries
+    groups = GROUPS if kind == "groups" else None
+    with pytest.raises(UnavailableError, match=r"no answer of shard 0 .* and shard 1 .*: its worker is gone"):
+        dask_ivf.search(
+            ivf_flat.SearchParams(n_probes=3),
+            sharded,
+            given,
+            3,
+            group_by=groups,
+            allow_partial=partly,
+            timeout=LIMIT,
+        )
+    assert all_lost.extent is None
+
+
+@once
+def test_groups_are_checked_again_once_all_shards_are_there(indexes, monkeypatch):
+    """A search without a shard does not know the largest id."""
+    sharded, _, queries = indexes
+    held, everything = sharded._shards, sharded._shards.places
+    last = max(range(2), key=lambda number: held.parts[number].ranges[-1])  # Of which it has the largest id.
+
+    async def places(deadline, failed):
+        there, whys = await everything(deadline, failed)
+        there = {number: address for number, address in there.items() if number != last}
+        return there, {**whys, last: UnavailableError("its worker is gone")}
+
+    search, few = ivf_flat.SearchParams(n_probes=12), GROUPS[:-1]
+    monkeypatch.setattr(held, "extent", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(held, "places", places)
+        *_, share = dask_ivf.search(search, sharded, queries, 3, group_by=few, allow_partial=True, timeout=LIMIT)
+        assert 0 < share < 1 and held.extent is None
+    with pytest.raises(ArgumentError, match="group_by has 699 entries, the largest id is 699"):
+        dask_ivf.search(search, sharded, queries, 3, group_by=few, timeout=LIMIT)
+    assert held.extent == ROWS
+
+
+@once
 @pytest.mark.parametrize("directly", [True, False])
 def test_the_client_reaches_workers_or_asks_the_scheduler(indexes, directly, client, monkeypatch):
     sharded, one, queries = indexes
@@ -197,6 +278,40 @@ def test_a_search_in_rounds_equals_that_of_one_index(indexes, name):
     assert share == 1
     once = ivf_flat.search(ivf_flat.SearchParams(n_probes=search.n_probes), one, queries, k)
     assert (once[1] != expected[1]).any(), "the rounds change what is found"
+
+
+@once
+@pytest.mark.parametrize(
+    "search, more, cut",
+    [
+        ({}, {}, True),
+        ({"metric": priced}, {}, True),
+        ({"metric": priced}, {"filter": mine}, True),
+        ({"refine": ivf_flat.Refine("l1", 3)}, {}, True),
+        ({"metric": weighted}, {}, False),
+        ({"metric": numbered}, {}, False),
+    ],
+    ids=["sqeuclidean", "column", "filter", "refined", "query capture", "query number"],
+)
+def test_a_round_is_in_parts_unless_queries_are_numbered(indexes, search, more, cut, monkeypatch):
+    """A metric that reads the number of a query has all of them, once a round."""
+    sharded, one, queries = indexes
+    sizes = []
+
+    async def asked(self, queries, request, candidates, by_calls=_call.Call.by_calls):
+        sizes.append((request.k, len(queries)))
+        return await by_calls(self, queries, request, candidates)
+
+    monkeypatch.setattr(goal, "_MOST_RESULTS", 300)
+    monkeypatch.setattr(_call.Call, "by_calls", asked)
+    search, more = ivf_flat.SearchParams(n_probes=2, **search), {"group_by": np.minimum(GROUPS, 9), **more}
+    found = dask_ivf.search(search, sharded, queries, 9, timeout=LIMIT, **more)
+    assert_equal(found, ivf_flat.search(search, one, queries, 9, **more))
+    if cut:
+        assert all(count == 1 or k * count <= 300 for k, count in sizes)
+    else:
+        assert {count for _, count in sizes} == {QUERIES}
+        assert 1 < len(sizes) == len(set(sizes))
 
 
 @once
@@ -461,6 +576,24 @@ def test_what_a_client_notes_of_workers_is_bounded():
     assert held.sent["b"] == [f"metric {number}" for number in range(36, 100)]
     held.distrust("a")
     assert list(held.sent) == ["b"]
+
+
+def test_a_look_for_workers_ends_with_its_call(monkeypatch):
+    """Whether they are lost, the scheduler may never say."""
+
+    class Silent:
+        status = "finished"
+
+        async def who_has(self, futures):
+            await asyncio.sleep(LIMIT)
+
+    async def looked():
+        return await asyncio.wait_for(held.gone(["a"], _cluster.Deadline(0.01, "")), LIMIT / 4)
+
+    monkeypatch.setattr(_places, "GRACE", LIMIT)
+    held = _places.Shards(Silent(), [_places.Part(Silent(), [(0, 1)], 1)], "sqeuclidean")
+    held._where = {0: "a"}
+    assert asyncio.run(looked()) == set()
 
 
 def test_a_wait_sees_results_that_are_lost_during_it():

@@ -8,17 +8,20 @@ import copy
 import inspect
 import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import annudf
 from annudf import ivf_flat
-from annudf._shards import files, request, shard
+from annudf._shards import files, goal, request, shard
 from annudf.errors import ArgumentError, InputError
 from reference import vectors
 
 VERSION = annudf.__version__
+RUNTIME = Path(__file__).resolve().parents[3] / "runtime"
 
 
 @annudf.metric(captures={"factor": 1.0})
@@ -168,3 +171,12 @@ def test_manifests(tmp_path):
         path.write_text(content)
         with pytest.raises(InputError, match=text):
             files.read_manifest(str(tmp_path))
+
+
+def test_goals_have_the_numbers_of_the_core():
+    """Which `_core` does not tell."""
+    growth = re.search(r" kGrowth = (\d+);", (RUNTIME / "lib/engine/Goal.cpp").read_text())
+    header = (RUNTIME / "include/annudf/runtime/engine/Goal.h").read_text()
+    most = re.search(r" kMostResults = int64_t\((\d+)\) << (\d+);", header)
+    assert int(growth[1]) == goal._GROWTH
+    assert int(most[1]) << int(most[2]) == goal._MOST_RESULTS
