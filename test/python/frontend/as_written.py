@@ -263,7 +263,37 @@ def middle(x, y, p=1):
     return result
 
 
+def filled_by_type(x, y, fill=2.0):
+    """Arrays of the types of their fills, and of types by their names."""
+    n = len(x)
+    counts = np.full(n + 1, 3)
+    most = np.full(shape=4, fill_value=-INF)
+    sums = np.full(3, fill)
+    whole = np.ones(8, "int32")
+    small = np.full(n, True, dtype="float32")
+    for i in range(n):
+        counts[i + 1] = counts[i] // 2 + int(x[i] > y[i])
+        most[0] = max(most[0], x[i])
+        sums[1] += x[i] * y[i]
+        whole[i % 8] += counts[i + 1]
+        small[0] += whole[i % 8] * y[i]
+    return counts[n] + most[0] + sums[0] + sums[1] + small[0]
+
+
+def ones_and_more(x, y):
+    """What the loop adds to is no zero."""
+    d = np.ones(len(x))
+    for i in range(len(x)):
+        d[i] += x[i] * y[i]
+    s = 0.0
+    for i in range(len(x)):
+        if d[i] > 0:
+            s += d[i]
+    return s + np.sum(d)
+
+
 DISTANCES = (
+    filled_by_type, ones_and_more,
     leaves_loops, returns_early, keeps_the_last, shifts, bubbles,
     middle,
     warped, edits, centred, spread, pairs, histograms, reversed_order, smoothed, sorted_apart,
@@ -327,4 +357,129 @@ def much(x, y):
     return d[0]
 
 
-REFUSED = (next_one, before, entry_past, entry_before, cubic, data_many, much)
+def much_for_each(x, y):
+    d = np.zeros(len(x))
+    e = np.zeros((len(x) + 1,), np.int32)
+    f = np.full(70000, 1.0, np.float32)  # HERE W22
+    for i in range(len(x)):
+        d[0] += x[i]
+        e[0] += 1
+        f[0] += 1
+    return d[0]
+
+
+def middle_in_a_loop(x, y):
+    result = 0.0
+    for i in range(len(x)):
+        result += x[i] * np.median(x - y)  # HERE W23
+    return result
+
+
+REFUSED = (much_for_each, middle_in_a_loop, next_one, before, entry_past, entry_before, cubic, data_many, much)
+
+
+def integers_by_their_fill(x, y):
+    d = np.full(len(x) + 1, 0)
+    for i in range(len(x)):
+        d[i + 1] = x[i] + d[i]  # HERE
+    return d[len(x)]
+
+
+def of_truth(x, y):
+    d = np.full(4, True)  # HERE
+    d[0] = x[0]
+    return d[0] + y[0]
+
+
+def of_unknown_type(x, y):
+    d = np.full(4, len(x))  # HERE
+    d[0] = x[0]
+    return d[0] + y[0]
+
+
+def of_a_capture(x, y, ctx):
+    d = np.full(4, ctx.w)  # HERE
+    d[0] = x[0]
+    return d[0] + y[0]
+
+
+def of_no_constant(x, y):
+    first = x[0]
+    d = np.full(4, first)  # HERE
+    d[0] = y[0]
+    return d[0]
+
+
+def in_one_statement(x, y):
+    d = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        d[i], d[i + 1] = x[i], y[i]  # HERE
+    return d[0]
+
+
+def chained(x, y):
+    d = np.zeros(4)
+    d[0] = d[1] = x[0] - y[0]  # HERE
+    return d[0]
+
+
+def under_a_condition(x, y):
+    if x[0] > 0:
+        d = np.zeros(4)  # HERE
+        d[0] = y[0]
+    return 0.0
+
+
+def made_twice(x, y):
+    d = np.zeros(4)  # HERE
+    d[0] = x[0]
+    d = np.ones(4)
+    d[0] = y[0]
+    return d[0]
+
+
+def of_bytes(x, y):
+    d = np.zeros(4, dtype="int8")  # HERE
+    d[0] = int(x[0] - y[0])
+    return d[0]
+
+
+def of_two_axes(x, y):
+    d = np.zeros((4, len(x)))  # HERE
+    d[0, 0] = x[0] - y[0]
+    return d[0, 0]
+
+
+def as_long_as_another(x, y):
+    d = np.zeros(4)
+    entries = len(d)
+    e = np.zeros(entries)  # HERE
+    d[0] = x[0]
+    e[0] = y[0]
+    return d[0] - e[0]
+
+
+def of_an_order(x, y):
+    d = np.zeros(4, order="C")  # HERE
+    d[0] = x[0] - y[0]
+    return d[0]
+
+
+_ENTRIES = "an array has one axis, of n = x.shape[0], n + 1 or 8 entries"
+_ONE_STATEMENT = " in a statement of its own; what both need goes into a variable first"
+MESSAGES = {
+    integers_by_their_fill: "an array of integers takes no floating number; write int(v), or make it of floats",
+    of_truth: "True is of type bool; give np.full a type, such as dtype=np.float64",
+    of_unknown_type: "np.full takes a constant here; assign other values in a loop, d[i] = v",
+    of_a_capture: "ctx.w has no type that is known here; give np.full a type, such as dtype=np.float64",
+    of_no_constant: "np.full takes a constant here; assign other values in a loop, d[i] = v",
+    in_one_statement: f"assign d[i]{_ONE_STATEMENT}",
+    chained: f"assign d[0]{_ONE_STATEMENT}",
+    under_a_condition: "'d' is made in a loop or a branch; make it before, once",
+    made_twice: "'d' is an array and assigned more than once; give each array its own name, or assign entries in a loop",
+    of_bytes: "an array has no dtype 'int8' here; give np.float32, np.float64, np.int32 or np.int64",
+    of_two_axes: _ENTRIES,
+    as_long_as_another: _ENTRIES,
+    of_an_order: "np.zeros takes a number of entries and dtype= here, and no other options",
+}
+"""Messages of rules that the compiler has none of."""

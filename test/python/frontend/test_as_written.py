@@ -155,6 +155,58 @@ def test_refused(function: Any) -> None:
     assert (diagnostic.rule, diagnostic.line) == (lines[marked - 1].split("HERE ")[1], marked)
 
 
+@pytest.mark.parametrize("function", as_written.MESSAGES, ids=lambda one: one.__name__)
+def test_messages(function: Any) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        captures = {"w": np.float32(1)} if function is as_written.of_a_capture else {}
+        annudf.metric(captures=captures)(function).distance(FLOATS[0], FLOATS[1])
+    (diagnostic,) = caught.value.diagnostics
+    lines = Path(as_written.__file__).read_text().splitlines()
+    first = function.__code__.co_firstlineno
+    marked = next(number for number in range(first, len(lines)) if lines[number - 1].endswith("HERE"))
+    assert (diagnostic.message, diagnostic.line) == (as_written.MESSAGES[function], marked)
+
+
+def test_how_the_middle_in_a_loop_is_told() -> None:
+    with pytest.raises(CompileError, match=r"np\.median is in a loop or a branch, or after a return"):
+        annudf.metric(as_written.middle_in_a_loop).distance(FLOATS[0], FLOATS[1])
+
+
+def test_arrays_that_one_pass_overwrites() -> None:
+    def apart(x, y):  # type: ignore[no-untyped-def]
+        n = len(x)
+        e = np.ones(n, dtype="float32")
+        f = np.full(n, -np.inf)
+        for i in range(n):
+            e[i] = x[i] - y[i]
+            f[i] = abs(e[i])
+        return np.sum(f)
+
+    metric = annudf.metric(apart)
+    np.testing.assert_allclose(pairwise_distance(FLOATS, metric=metric), in_python(apart, FLOATS), rtol=2e-5)
+    assert "computed as it is written" not in str(metric.properties)
+
+
+@pytest.mark.parametrize("values", [[3e38] * 3, [3e38, 3.2e38], [-3e38, 3e38], [1e-45], [3, 1, 2, 5], [7, 7, 7, 7, 9]])
+def test_middle_of_extremes(values: list[float]) -> None:
+    def middle(x, y):  # type: ignore[no-untyped-def]
+        return np.median(x + y)
+
+    rows = np.array([values], np.float32)
+    got = pairwise_distance(rows, np.zeros_like(rows), metric=annudf.metric(middle))
+    assert got.item() == np.float32(np.median(rows.astype(float)))
+
+
+def test_middle_of_infinities() -> None:
+    def middle(x, y):  # type: ignore[no-untyped-def]
+        return np.median(x / y)
+
+    infinite, opposite, none = [1, 1, 1, -1], [1, 1, -1, -1], [0, 1, 1, 1]
+    rows = np.array([infinite, opposite, none], np.float32)
+    got = pairwise_distance(rows, np.zeros((1, 4), np.float32), metric=annudf.metric(middle))
+    np.testing.assert_array_equal(np.asarray(got)[:, 0], [np.inf, np.nan, np.nan])
+
+
 def test_arguments_are_no_arrays() -> None:
     def given(x, y):  # type: ignore[no-untyped-def]
         total = x[0] * y[-1]

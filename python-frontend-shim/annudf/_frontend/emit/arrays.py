@@ -125,8 +125,14 @@ def _median(dtype: Dtype, part: Callable[[Any], Value], array: Scratch | None) -
             for wanted, before in zip((below, above), finding.inner_iter_args, strict=True)
         ]
         scf.yield_(chosen)
-    middle = arith.mulf(arith.addf(*finding.results), constant(dtype, 0.5))
-    return arith.select(filling.results[0], nan, middle)
+    return arith.select(filling.results[0], nan, _between(dtype, *finding.results))
+
+
+def _between(dtype: Dtype, a: Any, b: Any) -> Any:
+    """The mean of two numbers, whose sum may be past the largest number."""
+    half = constant(dtype, 0.5)
+    mean = arith.addf(arith.mulf(a, half), arith.mulf(b, half))
+    return arith.select(arith.cmpf(arith.CmpFPredicate.OEQ, a, b), a, mean)
 
 
 def _length(array: Scratch | None = None) -> Any:

@@ -22,8 +22,8 @@ from annudf._frontend.source.trees import names
 GIVEN: dict[str, Any] = {"annudf_cumsum": np.cumsum, "annudf_where": np.where}
 """Functions that a changed tree calls by these names."""
 _CUMSUM, _WHERE = GIVEN
-_MADE = ("empty", "empty_like", "zeros", "zeros_like")
-_FLOATS = ("float", "np.float32", "np.float64", "numpy.float32", "numpy.float64")
+_MADE = ("empty", "empty_like", "zeros", "zeros_like", "ones", "full")
+_FLOATS = ("float", "np.float32", "np.float64", "numpy.float32", "numpy.float64", "'float'", "'float32'", "'float64'")
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
@@ -59,6 +59,14 @@ def _at(node: _Node, place: ast.AST) -> _Node:
         if "lineno" in one._attributes and not hasattr(one, "lineno"):
             ast.copy_location(one, place)
     return node
+
+
+def _is_float(node: ast.expr) -> bool:
+    """Whether it is seen to be: ``1.0``, ``-np.inf``."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node) in ("np.inf", "np.nan", "numpy.inf", "numpy.nan", "math.inf", "math.nan")
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)
 
 
 class _Substituted(ast.NodeTransformer):
@@ -99,7 +107,7 @@ class _Filled:
         self._stored = Counter(_names([tree], ast.Store))
         self._arguments = {one.arg for one in ast.walk(tree.args) if isinstance(one, ast.arg)}
         self._now: dict[str, str | None] = {name: name for name in self._arguments}
-        """None: an array without values, or of zeros."""
+        """None: an array of whose values none are read, or of zeros."""
         self.zeros: set[str] = set()
 
     def statements(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -119,7 +127,8 @@ class _Filled:
         name = node.targets[0].id
         if self._is_made(node.value):
             self._now[name] = None
-            if "zeros" in ast.unparse(node.value):
+            assert isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+            if node.value.func.attr.startswith("zeros"):
                 self.zeros.add(name)
             return []
         return [self._assigned(name, self._renamed(node.value), node)]
@@ -128,10 +137,12 @@ class _Filled:
         """Whether it is an array of so many floats, without values of its own: ``np.empty(x.shape[0])``."""
         if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr not in _MADE:
             return False
-        if len(value.args) != 1 or any(
+        if len(value.args) != (2 if value.func.attr == "full" else 1) or any(
             one.arg != "dtype" or ast.unparse(one.value) not in _FLOATS for one in value.keywords
         ):
             raise _AnotherWayError
+        if value.func.attr == "full" and not value.keywords and not _is_float(value.args[1]):
+            raise _AnotherWayError  # It may be of integers, as its fill is.
         size = value.args[0]
         if value.func.attr.endswith("_like"):
             if value.keywords or not isinstance(size, ast.Name):

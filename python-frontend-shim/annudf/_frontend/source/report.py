@@ -39,6 +39,7 @@ _IN_PYTHON = {
     "P13": ENDLESS,
     "S1": "[S1] repeats as often as a value says; write for i in range(<constant>), and choose in it with if",
     "M14": f"[M14] a metric has at most {MAX_CAPTURES} captures; join some in one array",
+    "W23": "[W23] np.median is in a loop or a branch, or after a return; compute it before them",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
         " documentation lists"

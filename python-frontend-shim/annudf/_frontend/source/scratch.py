@@ -12,7 +12,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+from annudf._core import MAX_SCRATCH, MAX_SCRATCH_DIM
+from annudf._frontend.source.trees import names
 
 
 def make(fill: float, *shape: float) -> Any:
@@ -29,9 +33,15 @@ GIVEN: dict[str, Any] = {"annudf_scratch": make, "annudf_put": put}
 """Functions that a changed tree calls by these names."""
 _MAKE, _PUT = GIVEN
 WORDS = ("f32", "f64", "i32", "i64")
+
+
+def _bytes_of(word: str) -> int:
+    return int(word[1:]) // 8
+
+
 _WORDS = {"float": 1, "int": 3, "float32": 0, "float64": 1, "int32": 2, "int64": 3, "intp": 3}
 """Types of NumPy and builtins, as indices of `WORDS`."""
-_MOST_BITS = 17
+_MOST_BITS = (MAX_SCRATCH // min(map(_bytes_of, WORDS))).bit_length()
 """An array has no more entries than so many bits count."""
 _FILLS = {"zeros": 0, "empty": 0, "ones": 1, "full": None}
 
@@ -48,33 +58,73 @@ def decode(is_float: list[bool]) -> tuple[bool, str, int]:
     return bool(number & 1), WORDS[number >> 1 & 3], number >> 3
 
 
-def with_scratch(
-    tree: ast.FunctionDef, is_length: Callable[[ast.expr], bool], unused: Callable[[str], str]
-) -> set[str]:
+class Refuse(Protocol):
+    """Raises UnsupportedError at a node."""
+
+    def __call__(self, node: ast.AST, message: str, rule: str = "") -> NoReturn: ...
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a tree does not say by itself."""
+
+    is_length: Callable[[ast.expr], bool]
+    type_of: Callable[[ast.expr], str]
+    """The type of a constant by NumPy's name, empty if it is not known."""
+    unused: Callable[[str], str]
+    refuse: Refuse
+
+
+def with_scratch(tree: ast.FunctionDef, outside: Outside) -> set[str]:
     """Changes the function in place. Returns the names of its arrays, none where it has none."""
     entries = [one for one in ast.walk(tree) if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)]
     stored = {one.value.id for one in entries if isinstance(one.value, ast.Name)}
     times = Counter(one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    arguments = {one.arg for one in ast.walk(tree.args) if isinstance(one, ast.arg)}
+    wanted = stored - {one.arg for one in ast.walk(tree.args) if isinstance(one, ast.arg)}
+    maker = _Maker(outside, set(times), _read_from(tree, stored))
     made: dict[str, ast.stmt] = {}
-    for statement in tree.body:
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    for statement in ast.walk(tree):
+        target = _single_target(statement)
+        if not isinstance(statement, ast.Assign) or target is None or target.id not in wanted:
             continue
-        target = statement.targets[0]
-        if not isinstance(target, ast.Name) or times[target.id] != 1 or target.id in arguments:
+        if not isinstance(statement.value, ast.Call) or not _makes(statement.value):
             continue
-        call = _made(statement.value, is_length, set(times)) if target.id in stored else None
-        if call is not None:
-            made[target.id] = ast.copy_location(ast.Assign([target], call), statement)
+        name = target.id
+        if statement not in tree.body:
+            outside.refuse(statement, f"'{name}' is made in a loop or a branch; make it before, once")
+        if times[name] != 1:
+            told = f"'{name}' is an array and assigned more than once"
+            outside.refuse(statement, f"{told}; give each array its own name, or assign entries in a loop")
+        made[name] = ast.copy_location(ast.Assign([target], maker.call(statement.value)), statement)
     if not made:
         return set()
-    nothing = unused("written")
-    puts = _Puts(set(made), nothing)
+    puts = _Puts(set(made), outside.unused("written"), outside.refuse)
     body = [puts.visit(one) for one in tree.body if not _assigns(one, made)]
     tree.body = [*made.values(), *body]
     for one in made.values():
         _place(one, one)
     return set(made)
+
+
+def _single_target(node: ast.AST) -> ast.Name | None:
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    return target if isinstance(target, ast.Name) else None
+
+
+def _read_from(tree: ast.FunctionDef, stored: set[str]) -> set[str]:
+    """The arrays, and variables such as ``m = len(d)``, which is no number of dimensions."""
+    return stored | {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and not stored.isdisjoint(names(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _makes(call: ast.Call) -> bool:
+    """Whether it is ``np.zeros`` or one of its like."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _FILLS and isinstance(call.func.value, ast.Name)
 
 
 def _assigns(node: ast.stmt, made: dict[str, ast.stmt]) -> bool:
@@ -88,30 +138,65 @@ def _place(node: ast.AST, at: ast.AST) -> None:
             ast.copy_location(one, at)
 
 
-def _made(value: ast.expr, is_length: Callable[[ast.expr], bool], assigned: set[str]) -> ast.expr | None:
-    """The call that makes what ``np.zeros(n)`` or one of its like does; None for anything else."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or not value.args:
-        return None
-    name, rest = value.func.attr, list(value.args[1:])
-    if name not in _FILLS or not isinstance(value.func.value, ast.Name):
-        return None
-    fill: ast.expr | None = ast.Constant(_FILLS[name])
-    if name == "full":
-        fill = rest.pop(0) if rest else None
-    keywords = {one.arg: one.value for one in value.keywords}
-    dtype = rest.pop(0) if rest else keywords.pop("dtype", None)
-    entries = _entries(value.args[0], is_length)
-    if fill is None or rest or keywords or entries is None or not _is_constant(fill, assigned):
-        return None
-    word = 1 if dtype is None else _WORDS.get(ast.unparse(dtype).rpartition(".")[2])
-    if word is None:
-        return None
-    if entries[1] >> _MOST_BITS:
-        return None
-    shape = [ast.Constant(one) for one in encode(entries[0], word, entries[1])]
-    call = ast.copy_location(ast.Call(ast.Name(_MAKE, ast.Load()), [fill, *shape], []), value)
-    _place(call, value)
-    return call
+class _Maker:
+    """The calls that make what ``np.zeros(n)`` and its like do."""
+
+    def __init__(self, outside: Outside, assigned: set[str], no_lengths: set[str]) -> None:
+        self._outside, self._assigned, self._no_lengths = outside, assigned, no_lengths
+        self._bytes = self._per_dim = 0
+
+    def call(self, value: ast.Call) -> ast.expr:
+        assert isinstance(value.func, ast.Attribute)
+        name, rest = value.func.attr, list(value.args)
+        keywords = {one.arg: one.value for one in value.keywords}
+
+        def given(keyword: str) -> ast.expr | None:
+            return rest.pop(0) if rest else keywords.pop(keyword, None)
+
+        shape = given("shape")
+        fill = given("fill_value") if name == "full" else ast.Constant(_FILLS[name])
+        dtype = given("dtype")
+        if shape is None or fill is None or rest or keywords:
+            takes = "a number of entries, a fill" if name == "full" else "a number of entries"
+            self._outside.refuse(value, f"np.{name} takes {takes} and dtype= here, and no other options")
+        entries = _entries(shape, self._is_length)
+        if entries is None:
+            self._outside.refuse(shape, "an array has one axis, of n = x.shape[0], n + 1 or 8 entries")
+        if not _is_constant(fill, self._assigned):
+            self._outside.refuse(fill, "np.full takes a constant here; assign other values in a loop, d[i] = v")
+        word = self._word(name, fill, dtype)
+        self._count(value, *entries, _bytes_of(WORDS[word]))
+        bits = [ast.Constant(one) for one in encode(entries[0], word, entries[1])]
+        call = ast.copy_location(ast.Call(ast.Name(_MAKE, ast.Load()), [fill, *bits], []), value)
+        _place(call, value)
+        return call
+
+    def _is_length(self, node: ast.expr) -> bool:
+        return self._outside.is_length(node) and self._no_lengths.isdisjoint(names(node))
+
+    def _word(self, name: str, fill: ast.expr, dtype: ast.expr | None) -> int:
+        """The type as an index of `WORDS`; without `dtype`, np.full takes that of its fill, as NumPy does."""
+        if dtype is not None:
+            is_text = isinstance(dtype, ast.Constant) and isinstance(dtype.value, str)
+            word = _WORDS.get(ast.literal_eval(dtype) if is_text else ast.unparse(dtype).rpartition(".")[2])
+            if word is None:
+                told = f"an array has no dtype {ast.unparse(dtype)} here"
+                self._outside.refuse(dtype, f"{told}; give np.float32, np.float64, np.int32 or np.int64")
+            return word
+        kind = self._outside.type_of(fill) if name == "full" else "float64"
+        if kind not in _WORDS:
+            told = f"is of type {kind}" if kind else "has no type that is known here"
+            self._outside.refuse(fill, f"{ast.unparse(fill)} {told}; give np.full a type, such as dtype=np.float64")
+        return _WORDS[kind]
+
+    def _count(self, node: ast.expr, per_dim: bool, entries: int, size: int) -> None:
+        """As rule W22 does, which also counts arrays that the compiler makes."""
+        self._bytes += entries * size
+        self._per_dim += size if per_dim else 0
+        if self._bytes > MAX_SCRATCH or self._per_dim > MAX_SCRATCH_DIM:
+            told = f"the arrays have {self._bytes} bytes and {self._per_dim} for each dimension"
+            most = f"more than {MAX_SCRATCH} and {MAX_SCRATCH_DIM}"
+            self._outside.refuse(node, f"[W22] {told}, {most}; keep fewer or smaller arrays", "W22")
 
 
 def _is_constant(node: ast.expr, assigned: set[str]) -> bool:
@@ -145,8 +230,8 @@ def _whole(node: ast.expr) -> int | None:
 class _Puts(ast.NodeTransformer):
     """``d[i] = v`` and ``d[i] += v`` as calls."""
 
-    def __init__(self, arrays: set[str], nothing: str) -> None:
-        self._arrays, self._nothing = arrays, nothing
+    def __init__(self, arrays: set[str], nothing: str, refuse: Refuse) -> None:
+        self._arrays, self._nothing, self._refuse = arrays, nothing, refuse
 
     def _is_entry(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self._arrays
@@ -163,6 +248,11 @@ class _Puts(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if len(node.targets) == 1 and self._is_entry(node.targets[0]):
             return self._put(node.targets[0], node.value, node)
+        for target in node.targets:
+            entries = target.elts if isinstance(target, ast.Tuple) else [target]
+            for one in filter(self._is_entry, entries):
+                told = f"assign {ast.unparse(one)} in a statement of its own"
+                self._refuse(one, f"{told}; what both need goes into a variable first")
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:

@@ -77,9 +77,9 @@ class Source:
         """Line and column (from 1) of a node."""
         return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1
 
-    def refuse(self, node: ast.AST, message: str) -> NoReturn:
+    def refuse(self, node: ast.AST, message: str, rule: str = "") -> NoReturn:
         line, column = self.place(node)
-        unsupported(message, self.file, line, column)
+        unsupported(message, self.file, line, column, rule=rule)
 
     def attributes(self) -> list[tuple[ast.Attribute, str, str]]:
         """Attributes of names, as ``np.sqrt``: node, name, attribute."""

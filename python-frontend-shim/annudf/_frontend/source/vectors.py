@@ -14,7 +14,7 @@ import builtins
 import copy
 import inspect
 import types
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
@@ -136,7 +136,13 @@ def _rewritten(
     tree = filled or tree
     arrays_made = set()
     if filled is None and lengths is not None:  # Helpers have none, as a loop may call them.
-        arrays_made = scratch.with_scratch(tree, lambda node: is_length(node, known), lambda name: unused(name, tree))
+        outside = scratch.Outside(
+            lambda node: is_length(node, known),
+            _types_of(function, source, values),
+            lambda name: unused(name, tree),
+            source.refuse,
+        )
+        arrays_made = scratch.with_scratch(tree, outside)
     loops = _Loops(source, tree, arrays, _not_builtin(function, source))
     tree.body = [loops.visit(statement) for statement in tree.body]
     if not values and not loops.is_changed and not checks and filled is None and not arrays_made:
@@ -174,6 +180,25 @@ def _rewritten(
         function.__qualname__, function.__module__, function.__doc__,
     )  # fmt: skip
     return result
+
+
+def _types_of(function: types.FunctionType, source: Source, values: Mapping[str, Any]) -> Callable[[ast.expr], str]:
+    """Tells types of constants, which are of the file, of functions around, or further arguments."""
+    inside = set(own_signature(function).parameters) | source.assigned_names()
+    around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def type_of(node: ast.expr) -> str:
+        if not (inside - values.keys()).isdisjoint(names(node)):
+            return ""
+        try:
+            cells = {name: around[name].cell_contents for name in around.keys() & names(node)}
+            known = {**function.__globals__, **cells, **values}
+            value = eval(compile(ast.Expression(node), "", "eval"), known)
+        except Exception:  # It says the same, at its line, when it is compiled.
+            return ""
+        return np.asarray(value).dtype.name if isinstance(value, bool | int | float | np.generic) else ""
+
+    return type_of
 
 
 def _given(tree: ast.FunctionDef, source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
