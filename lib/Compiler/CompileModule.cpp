@@ -15,6 +15,7 @@
 #include "Properties.h"
 #include "RaiseVectors.h"
 #include "Reproducer.h"
+#include "Selection.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
@@ -79,9 +80,7 @@ public:
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
       return messages.refuse(
           "calls linked device code, which runs on a GPU only; leave host code out");
-    if (isPairwise() && options.ltoIr && (!options.archs.empty() || !options.hostBitcode))
-      return refusePairwise("code for a GPU");
-    if (options.ltoIr && !isPairwise())
+    if (options.ltoIr)
       if (std::optional<Fault> fault = compileForGpus(artifact))
         return fault;
     if (options.hostBitcode && !linksCode)
@@ -219,7 +218,7 @@ private:
       if (failed(importer.run(*module)))
         return messages.fault();
     }
-    if (std::optional<Fault> fault = raiseAndSelect())
+    if (std::optional<Fault> fault = selectAndRaise())
       return fault;
     linked.emplace(*module, origin, messages);
     linked->dropUncalled();
@@ -250,54 +249,25 @@ private:
     return std::nullopt;
   }
 
-  /// A distance of vectors that is no single pass stays as it was written.
-  std::optional<Fault> raiseAndSelect() {
-    llvm::append_range(written, module->getOps<ir::UdfOpInterface>());
-    if (!mayRaise(*module, whyNotRaised))
-      return selectMetric();
-    OwningOpRef<ModuleOp> asWritten(module->clone());
-    std::optional<Fault> fault;
-    if (raiseVectors(*module, messages, [&] { return !(fault = selectMetric()); }, whyNotRaised)) {
-      metric = *module->getOps<ir::UdfOpInterface>().begin();
-      return std::nullopt;
-    }
-    if (fault)
+  /// A distance of vectors that is no single pass, or prepares a value that is none, stays as it
+  /// was written.
+  std::optional<Fault> selectAndRaise() {
+    const Selection selection(origin, messages);
+    if (std::optional<Fault> fault = selection.selectSource(*module, options.metricName, metric))
       return fault;
-    module = std::move(asWritten);
-    written.assign(llvm::to_vector(module->getOps<ir::UdfOpInterface>()));
-    return selectMetric();
+    const std::string wanted =
+        options.metricName.empty() ? metric.getSymName().str() : options.metricName;
+    if (mayRaise(metric, whyNotRaised)) {
+      OwningOpRef<ModuleOp> asWritten(module->clone());
+      if (!raiseVectors(*module, messages, whyNotRaised))
+        module = std::move(asWritten);
+    }
+    return selection.keepOnly(*module, wanted, metric);
   }
+
   bool isPairwise() { return isa<ir::PairwiseOp>(metric.getOperation()); }
   Fault refusePairwise(const std::string &what) {
     return messages.refuse(metric.getLoc(), notRaised(metric.getSymName(), what, whyNotRaised));
-  }
-
-  /// An artifact holds one metric or filter, so the others leave the module.
-  std::optional<Fault> selectMetric() {
-    const ArrayRef<ir::UdfOpInterface> metrics = written;
-    auto all = llvm::to_vector(module->getOps<ir::UdfOpInterface>());
-    for (ir::UdfOpInterface candidate : options.metricName.empty() ? metrics : ArrayRef(all))
-      if (options.metricName.empty() || candidate.getSymName() == options.metricName)
-        metric = candidate;
-    if (metrics.empty()) {
-      const bool nested =
-          module->walk([](ir::UdfOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
-      return messages.refuse(
-          nested ? "holds its annudf.metric in a module within the module; move it out"
-                 : "holds no annudf.metric, annudf.filter or annudf.function");
-    }
-    if (options.metricName.empty() && metrics.size() > 1)
-      return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) + " " +
-                                         ir::nounOf(metrics) + ", name one of " +
-                                         ir::listNames(metrics)};
-    if (!metric)
-      return Fault{ErrorKind::Usage, origin + ": holds no metric '" +
-                                         ir::boundedMessage(options.metricName) + "'; there are " +
-                                         ir::listNames(metrics)};
-    for (ir::UdfOpInterface other : all)
-      if (other != metric)
-        other.erase();
-    return std::nullopt;
   }
 
   std::optional<Fault> selectArchs(SmallVector<int> &versions) {
@@ -316,6 +286,12 @@ private:
     SmallVector<int> versions;
     if (std::optional<Fault> fault = selectArchs(versions))
       return fault;
+    if (isPairwise()) {
+      if (!versions.empty() || !options.hostBitcode || !linked->isEmpty())
+        return refusePairwise("code for a GPU");
+      messages.warn(notRaised(metric.getSymName(), "code for a GPU", whyNotRaised));
+      return std::nullopt;
+    }
     if (options.deviceBackend == DeviceBackend::Nvptx)
       return addPtx(versions, artifact);
     auto nvvm = LibNvvm::load();
@@ -477,7 +453,6 @@ private:
   MLIRContext context;
   Messages messages;
   OwningOpRef<ModuleOp> module;
-  SmallVector<ir::UdfOpInterface> written; ///< Those of the source.
   ir::UdfOpInterface metric;
   std::string whyNotRaised; ///< A distance of vectors.
   std::optional<LinkedCode> linked;

@@ -17,16 +17,15 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::compiler;
 
-bool compiler::mayRaise(ModuleOp module, std::string &why) {
-  if (module.walk([](ir::ScratchOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
+bool compiler::mayRaise(ir::UdfOpInterface udf, std::string &why) {
+  if (udf->walk([](ir::ScratchOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
     why = "it keeps arrays of its own";
     return false;
   }
-  return !module.getOps<ir::PairwiseOp>().empty();
+  return isa<ir::PairwiseOp>(udf.getOperation());
 }
 
-bool compiler::raiseVectors(ModuleOp module, const Messages &messages,
-                            llvm::function_ref<bool()> select, std::string &why) {
+bool compiler::raiseVectors(ModuleOp module, const Messages &messages, std::string &why) {
   MLIRContext *context = module.getContext();
   ScopedDiagnosticHandler refusals(context, [&](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
@@ -35,19 +34,18 @@ bool compiler::raiseVectors(ModuleOp module, const Messages &messages,
       why = messages.inWords(diagnostic);
     return success();
   });
-  PassManager preparing(context), raising(context);
-  preparing.addPass(createReadsToLoopsPass());
-  preparing.addPass(createCarryPrefixesPass());
-  preparing.addPass(createCarryEarlierPass());
-  preparing.addPass(createHoistPreparePass());
-  raising.addPass(createRaisePairwisePass());
-  return succeeded(preparing.run(module)) && select() && succeeded(raising.run(module));
+  PassManager manager(context);
+  manager.addPass(createReadsToLoopsPass());
+  manager.addPass(createCarryPrefixesPass());
+  manager.addPass(createCarryEarlierPass());
+  manager.addPass(createHoistPreparePass());
+  manager.addPass(createRaisePairwisePass());
+  return succeeded(manager.run(module));
 }
 
 std::string compiler::notRaised(StringRef name, const std::string &what, const std::string &why) {
   return "'" + name.str() + "' has no " + what +
          ": it is no single pass over the coordinates, so CPUs alone compute it; search on a CPU, "
-         "or "
-         "make it one pass" +
+         "or make it one pass" +
          (why.empty() ? "" : ": " + why);
 }

@@ -11,24 +11,23 @@
 
 #include "Messages.h"
 
+#include "annudf/Dialect/IR/Annudf.h"
+
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <string>
 
 namespace annudf::compiler {
 
-/// Whether the module holds distances of whole vectors, and none that keeps scratch: what the
-/// passes know of values does not hold for what it keeps.
-/// \param why  the reason, where there are some.
-bool mayRaise(mlir::ModuleOp module, std::string &why);
+/// Whether it is a distance of whole vectors that keeps no scratch: what the passes know of values
+/// does not hold for what it keeps.
+/// \param why  the reason, where it does.
+bool mayRaise(ir::UdfOpInterface udf, std::string &why);
 
-/// Makes metrics of one pass of the distances of whole vectors in `module`.
-/// \param select  leaves the one that is compiled: what distances need of one vector alone is a
-/// metric of its own then. False ends all.
-/// \param why     what is no single pass; the module is to be dropped then.
-bool raiseVectors(mlir::ModuleOp module, const Messages &messages,
-                  llvm::function_ref<bool()> select, std::string &why);
+/// Makes metrics of one pass of the distance of whole vectors in `module`, and of what it needs of
+/// one vector alone.
+/// \param why  what is no single pass; the module is to be dropped then.
+bool raiseVectors(mlir::ModuleOp module, const Messages &messages, std::string &why);
 
 /// The message for what a distance that is no single pass has not.
 std::string notRaised(llvm::StringRef name, const std::string &what, const std::string &why);

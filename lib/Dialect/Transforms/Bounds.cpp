@@ -88,7 +88,7 @@ int annudf::costOf(DistanceOp distance, SizeCounter *counter) {
     if (runs->perDim)
       perDim.insert(loop);
     if (counter)
-      counter->setRuns(loop, uint64_t(runs->perDim ? 1 : runs->most));
+      counter->setRuns(loop, uint64_t(std::max<int64_t>(1, runs->most)));
   });
   const auto scratch = distance.getBody().getOps<ScratchOp>();
   return std::max(degreeBelow(distance, perDim), scratch.empty() ? 0 : 1);

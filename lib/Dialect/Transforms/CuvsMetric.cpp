@@ -147,11 +147,12 @@ LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
 
 LogicalResult annudf::verifyCuvsSymbol(UdfOpInterface udf, StringRef symbol) {
   // Names of hooks, tables and what belongs to compilers: code would be called in their place.
-  const bool isTaken = symbol.starts_with("annudf1_") || symbol.starts_with("annudf_table_") ||
-                       symbol.starts_with("__") || symbol.starts_with("llvm");
+  const bool isTaken = symbol.starts_with("annudf1_") || symbol.starts_with("annudf2_") ||
+                       symbol.starts_with("annudf_table_") || symbol.starts_with("__") ||
+                       symbol.starts_with("llvm");
   if (rules::isIdentifier(symbol) && !isTaken && symbol.size() <= 2 * ANNUDF_MAX_NAME)
     return success();
   return udf->emitOpError() << "[R13] cannot become the function '" << symbol.take_front(64)
                             << "'; use letters, digits and _, not beginning with a digit, __, "
-                               "annudf1_, annudf_table_ or llvm";
+                               "annudf1_, annudf2_, annudf_table_ or llvm";
 }

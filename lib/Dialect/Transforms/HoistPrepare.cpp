@@ -283,7 +283,8 @@ std::string Hoisting::freeName(Side side) {
   const std::string symbol = pairwise.getSymName().str() + "_";
   while (true) {
     std::string name =
-        (side == kQuery ? "prepared_x_" : "prepared_y_") + std::to_string(nextName[side]++);
+        (kPrepared.drop_front() + (side == kQuery ? "x_" : "y_") + std::to_string(nextName[side]++))
+            .str();
     if (!taken.contains(name) &&
         !SymbolTable::lookupSymbolIn(pairwise->getParentOp(), symbol + name))
       return name;

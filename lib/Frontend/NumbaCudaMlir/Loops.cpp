@@ -117,9 +117,10 @@ bool CountedLoop::findEnd() {
   APInt found;
   bool isConstant = true; // Else the loop begins with what its entries bring.
   for (Edge edge : entries) {
-    isConstant &= matchPattern(operandsTo(edge)[number], m_ConstantInt(&found)) &&
-                  (!first || *first == found);
-    first = found;
+    isConstant = isConstant && matchPattern(operandsTo(edge)[number], m_ConstantInt(&found)) &&
+                 (!first || *first == found);
+    if (isConstant)
+      first = found;
   }
   for (Edge edge : latches) {
     auto sum = operandsTo(edge)[number].getDefiningOp<arith::AddIOp>();

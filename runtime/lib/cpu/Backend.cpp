@@ -185,7 +185,8 @@ template <class Results>
 void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporter &reporter) const {
   const auto &[index, batch, params, columns, kernel, predicate, products, results, tally] = one;
   const ProductScan *const matrix = way.matrix;
-  const std::vector<Task> tasks = tasksOf(index, batch, threads_);
+  const std::vector<Task> tasks =
+      tasksOf(index, batch, threads_, kernel.isWhole ? index.dims() : 1);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
   // Gathered here, once, since several tasks may share a list.
   std::vector<const void *> x(batch.pairs.size());
@@ -200,8 +201,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   std::vector<std::vector<float>> limits(threads_);
   std::vector<PredicateScan::Workspace> passing(threads_);
   std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
-  std::vector<std::vector<uint64_t>> scratch(
-      threads_, std::vector<uint64_t>(kernel.scratchWords(index.dims())));
+  std::vector<std::vector<uint64_t>> scratch(threads_); // Of those that come to work.
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
     if constexpr (Results::kIsRadius)
       if (results.isFull())
@@ -231,6 +231,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
     scan.limit = limit.data();
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
+    scratch[worker].resize(kernel.scratchWords(index.dims()));
     scan.scratch = scratch[worker].data();
     Tally::Nan nan(tally);
     scan.nan = &nan;

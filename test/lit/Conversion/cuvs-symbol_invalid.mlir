@@ -6,7 +6,7 @@
 // NV: error: 'annudf.metric' op [R13] cannot become the function '__nv_powf'; use letters
 // ABI: error: 'builtin.module' op [T4] cannot be verified against 'annudf.pairwise.v2'; the ABIs known are: annudf.accumulator.v1, rapids.cuvs.ivf_flat.metric.v1
 
-// expected-error @+1 {{'annudf.metric' op [R13] cannot become the function 'annudf1_scan_contract'; use letters, digits and _, not beginning with a digit, __, annudf1_, annudf_table_ or llvm}}
+// expected-error @+1 {{'annudf.metric' op [R13] cannot become the function 'annudf1_scan_contract'; use letters, digits and _, not beginning with a digit, __, annudf1_, annudf2_, annudf_table_ or llvm}}
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32

@@ -137,6 +137,33 @@ annudf.pairwise @p order(min) coarse(l2) elements(f32) {
 
 // -----
 
+// What a loop runs beyond the dimensions counts, as constants do.
+annudf.pairwise @p order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.distance' op [S5]}}
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %zero = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %more = arith.constant 4000 : index
+    %hundred = arith.constant 100 : index
+    %dims = annudf.index dims
+    %end = arith.addi %dims, %more : index
+    %v = annudf.at %x[%zero] : !annudf.vector<f32>
+    %sum = scf.for %i = %zero to %end step %step iter_args(%a = %v) -> (f32) {
+      %inner = scf.for %j = %zero to %end step %step iter_args(%b = %a) -> (f32) {
+        %last = scf.for %k = %zero to %hundred step %step iter_args(%c = %b) -> (f32) {
+          %next = arith.addf %c, %v : f32
+          scf.yield %next : f32
+        }
+        scf.yield %last : f32
+      }
+      scf.yield %inner : f32
+    }
+    annudf.yield %sum : f32
+  }
+}
+
+// -----
+
 // As often as the square of the dimensions.
 annudf.pairwise @p order(min) coarse(l2) elements(f32) {
   annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {

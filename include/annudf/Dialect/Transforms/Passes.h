@@ -18,6 +18,10 @@
 
 namespace annudf {
 
+/// After the name of a distance of whole vectors, in the names of the metrics that
+/// annudf-hoist-prepare makes of it.
+inline constexpr llvm::StringLiteral kPrepared = "_prepared_";
+
 #define GEN_PASS_DECL
 #include "annudf/Dialect/Transforms/Passes.h.inc"
 

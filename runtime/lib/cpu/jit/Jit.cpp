@@ -102,6 +102,7 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
   auto kernel = std::make_shared<JitKernel>();
   auto module =
       linkScan(*context, *target, metric, elements, vectorMath != nullptr, host, &kernel->remark);
+  kernel->isWhole = metric.artifact.manifest.isPairwise();
   kernel->scratchBytes = metric.artifact.manifest.scratchBytes;
   kernel->scratchPerDim = metric.artifact.manifest.scratchPerDim;
   kernel->jit = expectHost(orc::LLJITBuilder()

@@ -39,8 +39,9 @@ public:
   using Entry = void(const annudf_cpu_scan *);
   /// Scans one list. May run on any number of threads at once.
   ANNUDF_CALLS_JIT void run(const annudf_cpu_scan &scan) const { entry(&scan); }
-  double linkMs = 0;  ///< Time from bitcode to callable code.
-  std::string remark; ///< What is done for one row at a time, "" if nothing is.
+  double linkMs = 0;    ///< Time from bitcode to callable code.
+  std::string remark;   ///< What is done for one row at a time, "" if nothing is.
+  bool isWhole = false; ///< Of whole vectors: up to as many steps a coordinate as there are dims.
   int64_t scratchBytes = 0, scratchPerDim = 0; ///< What a pair of whole vectors needs.
 
   /// Words of 64 bits of scratch for vectors of so many dims.

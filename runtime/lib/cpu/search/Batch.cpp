@@ -42,12 +42,12 @@ void Batch::sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uin
       pairs[next[probes[q * nProbes + i]]++] = int32_t(q);
 }
 
-std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads) {
+std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads, int64_t steps) {
   std::vector<Task> tasks;
   int64_t total = 0;
   for (uint32_t list = 0; list < index.nLists(); ++list)
     total += index.list(list).groups() * (batch.listBegin[list + 1] - batch.listBegin[list]);
-  const int64_t most = kMostCoordinates / (int64_t(index.dims()) * kGroupRows);
+  const int64_t most = kMostCoordinates / (steps * int64_t(index.dims()) * kGroupRows);
   const int64_t even = threads == 1 ? total : total / (threads * kTasksPerThread);
   const int64_t share = std::max<int64_t>(1, std::min(even, most));
   for (uint32_t list = 0; list < index.nLists(); ++list) {

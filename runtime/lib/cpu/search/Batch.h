@@ -60,7 +60,8 @@ struct Task {
 };
 
 /// One task a list, large lists cut so that all threads end together.
-std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads);
+/// \param steps  of a coordinate.
+std::vector<Task> tasksOf(const RowStore &index, const Batch &batch, int threads, int64_t steps);
 
 /// The rows that a task scans; the queries are the caller's to add.
 annudf_cpu_scan scanOf(const RowStore &index, const Task &task);
