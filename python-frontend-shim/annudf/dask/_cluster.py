@@ -53,7 +53,7 @@ class Deadline:
         return max(0.0, self._end - time.monotonic())
 
     def half(self) -> Deadline:
-        """Of the time that is left, so that a worker that hangs leaves time to search the shards of others."""
+        """Half of what is left, so that a worker that hangs leaves time to search the shards of others."""
         return Deadline(max(self.left / 2, 1e-3), self.what)
 
     def passed(self, state: str) -> UnavailableError:

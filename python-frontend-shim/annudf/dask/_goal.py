@@ -159,7 +159,7 @@ def _sees_query(metric: Metric) -> bool:
     if definition not in _seeing:
         try:
             _seeing[definition] = "annudf.index query" in metric.mlir()
-        except Error:  # Of an artifact alone.
+        except Error:  # An artifact has no source.
             _seeing[definition] = True
     return _seeing[definition]
 

@@ -201,7 +201,7 @@ void CpuBackend::scanPairs(const OneQuery<Results> &one, const Way &way, Reporte
   std::vector<std::vector<float>> limits(threads_);
   std::vector<PredicateScan::Workspace> passing(threads_);
   std::vector<ProductScan::Workspace> work(matrix ? threads_ : 0);
-  std::vector<std::vector<uint64_t>> scratch(threads_); // Of those that come to work.
+  std::vector<std::vector<uint64_t>> scratch(threads_); // Workers make their own.
   parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
     if constexpr (Results::kIsRadius)
       if (results.isFull())

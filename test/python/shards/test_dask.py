@@ -206,7 +206,7 @@ def test_groups_are_checked_again_once_all_shards_are_there(indexes, monkeypatch
     """A search without a shard does not know the largest id."""
     sharded, _, queries = indexes
     held, everything = sharded._shards, sharded._shards.places
-    last = max(range(2), key=lambda number: held.parts[number].ranges[-1])  # Of which it has the largest id.
+    last = max(range(2), key=lambda number: held.parts[number].ranges[-1])  # It has the largest id.
 
     async def places(deadline, failed):
         there, whys = await everything(deadline, failed)

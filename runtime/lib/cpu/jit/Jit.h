@@ -41,7 +41,7 @@ public:
   ANNUDF_CALLS_JIT void run(const annudf_cpu_scan &scan) const { entry(&scan); }
   double linkMs = 0;    ///< Time from bitcode to callable code.
   std::string remark;   ///< What is done for one row at a time, "" if nothing is.
-  bool isWhole = false; ///< Of whole vectors: up to as many steps a coordinate as there are dims.
+  bool isWhole = false; ///< Takes up to dims steps a coordinate: whole vectors.
   int64_t scratchBytes = 0, scratchPerDim = 0; ///< What a pair of whole vectors needs.
 
   /// Words of 64 bits of scratch for vectors of so many dims.
