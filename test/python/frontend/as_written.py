@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -467,6 +468,22 @@ def of_an_order(x, y):
 
 _ENTRIES = "an array has one axis, of n = x.shape[0], n + 1 or 8 entries"
 _ONE_STATEMENT = " in a statement of its own; what both need goes into a variable first"
+others = SimpleNamespace(zeros=lambda n: np.full(n, 100.0), float64=np.int64)
+
+
+def by_another_object(a, b):
+    d = others.zeros(4)  # HERE
+    d[0] = a[0]
+    d[1] += b[0]
+    return d[0] + d[1]
+
+
+def of_another_type(a, b):
+    d = np.zeros(4, dtype=others.float64)  # HERE
+    d[0] = a[0] - b[0]
+    return d[0] + d[1]
+
+
 MESSAGES = {
     integers_by_their_fill: "an array of integers takes no floating number; write int(v), or make it of floats",
     of_truth: "True is of type bool; give np.full a type, such as dtype=np.float64",
@@ -480,6 +497,8 @@ MESSAGES = {
     of_bytes: "an array has no dtype 'int8' here; give np.float32, np.float64, np.int32 or np.int64",
     of_two_axes: _ENTRIES,
     as_long_as_another: _ENTRIES,
+    by_another_object: "others.zeros is not numpy.zeros; a metric makes arrays by NumPy's",
+    of_another_type: "others.float64 is not numpy.float64; give np.zeros a type of NumPy",
     of_an_order: "np.zeros takes a number of entries and dtype= here, and no other options",
 }
 """Messages of rules that the compiler has none of."""

@@ -22,7 +22,7 @@ from annudf._frontend.source.trees import names
 GIVEN: dict[str, Any] = {"annudf_cumsum": np.cumsum, "annudf_where": np.where}
 """Functions that a changed tree calls by these names."""
 _CUMSUM, _WHERE = GIVEN
-_MADE = ("empty", "empty_like", "zeros", "zeros_like", "ones", "full")
+MADE = ("empty", "empty_like", "zeros", "zeros_like", "ones", "full")
 _FLOATS = ("float", "np.float32", "np.float64", "numpy.float32", "numpy.float64", "'float'", "'float32'", "'float64'")
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -135,7 +135,7 @@ class _Filled:
 
     def _is_made(self, value: ast.expr) -> bool:
         """Whether it is an array of so many floats, without values of its own: ``np.empty(x.shape[0])``."""
-        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr not in _MADE:
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr not in MADE:
             return False
         if len(value.args) != (2 if value.func.attr == "full" else 1) or any(
             one.arg != "dtype" or ast.unparse(one.value) not in _FLOATS for one in value.keywords

@@ -21,7 +21,7 @@ import numpy as np
 
 from annudf._frontend.source import scratch
 from annudf._frontend.source.definitions import remember
-from annudf._frontend.source.filled import GIVEN, with_expressions
+from annudf._frontend.source.filled import GIVEN, MADE, with_expressions
 from annudf._frontend.source.lengths import Lengths
 from annudf._frontend.source.report import unsupported
 from annudf._frontend.source.syntax import Source, own_signature
@@ -132,13 +132,15 @@ def _rewritten(
         tree.body = copy.deepcopy(lengths.rest)
     tree = _Decided(values, source.assigned_names()).visit(tree)
     known = names_of_lengths(ast.walk(tree))
+    value_of = _values_of(function, source, values)
+    _refuse_others(tree, value_of, source)
     filled = with_expressions(tree, lambda node: is_length(node, known))
     tree = filled or tree
     arrays_made = set()
     if filled is None and lengths is not None:  # Helpers have none, as a loop may call them.
         outside = scratch.Outside(
             lambda node: is_length(node, known),
-            _types_of(function, source, values),
+            lambda node: _type_of(value_of(node)),
             lambda name: unused(name, tree),
             source.refuse,
         )
@@ -182,23 +184,42 @@ def _rewritten(
     return result
 
 
-def _types_of(function: types.FunctionType, source: Source, values: Mapping[str, Any]) -> Callable[[ast.expr], str]:
-    """Tells types of constants, which are of the file, of functions around, or further arguments."""
+_UNKNOWN = object()
+
+
+def _values_of(function: types.FunctionType, source: Source, values: Mapping[str, Any]) -> Callable[[ast.expr], Any]:
+    """Tells what is of the file, of functions around, or a further argument; `_UNKNOWN` of all else."""
     inside = set(own_signature(function).parameters) | source.assigned_names()
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
 
-    def type_of(node: ast.expr) -> str:
+    def value_of(node: ast.expr) -> Any:
         if not (inside - values.keys()).isdisjoint(names(node)):
-            return ""
+            return _UNKNOWN
         try:
             cells = {name: around[name].cell_contents for name in around.keys() & names(node)}
-            known = {**function.__globals__, **cells, **values}
-            value = eval(compile(ast.Expression(node), "", "eval"), known)
+            return eval(compile(ast.Expression(node), "", "eval"), {**function.__globals__, **cells, **values})
         except Exception:  # It says the same, at its line, when it is compiled.
-            return ""
-        return np.asarray(value).dtype.name if isinstance(value, bool | int | float | np.generic) else ""
+            return _UNKNOWN
 
-    return type_of
+    return value_of
+
+
+def _type_of(value: Any) -> str:
+    return np.asarray(value).dtype.name if isinstance(value, bool | int | float | np.generic) else ""
+
+
+def _refuse_others(tree: ast.FunctionDef, value_of: Callable[[ast.expr], Any], source: Source) -> None:
+    """An object's own ``zeros`` is none of NumPy's, and its ``float`` is no type."""
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in MADE:
+            continue
+        told, found = ast.unparse(call.func), value_of(call.func)
+        if found is not _UNKNOWN and found is not getattr(np, call.func.attr):
+            source.refuse(call, f"{told} is not numpy.{call.func.attr}; a metric makes arrays by NumPy's")
+        for given in (one.value for one in call.keywords if one.arg == "dtype"):
+            name, found = ast.unparse(given).rpartition(".")[2], value_of(given)
+            if isinstance(given, ast.Attribute) and found is not _UNKNOWN and found is not getattr(np, name, float):
+                source.refuse(given, f"{ast.unparse(given)} is not numpy.{name}; give {told} a type of NumPy")
 
 
 def _given(tree: ast.FunctionDef, source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
