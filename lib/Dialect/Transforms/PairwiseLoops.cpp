@@ -16,8 +16,12 @@ using namespace annudf;
 using namespace annudf::ir;
 
 Value annudf::withoutCasts(Value value) {
+  // A counter, and the number of dimensions, fit 32 bits.
+  const auto isNarrow = [](Type type) {
+    return type.isInteger() && type.getIntOrFloatBitWidth() < 32;
+  };
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    if (!isa<arith::IndexCastOp, arith::ExtSIOp>(op) || isNarrow(value.getType()))
       break;
     value = op->getOperand(0);
   }

@@ -150,6 +150,14 @@ TEST(TraceVectors, RefusesWhatLeavesALoopOrAVector) {
               return total + kept;
             }}),
             "a value of a loop's function is used after the loop; return it from the function");
+  EXPECT_EQ(thrownBy(pairwise{[](auto a, auto b) {
+              try {
+                (void)sum(a.size(), [](auto i) -> decltype(i) { throw 1; });
+              } catch (int) {
+              }
+              return a[0] * b[0];
+            }}),
+            "the function of a loop threw and the metric's went on; let it throw");
   annudf_artifact *artifact = nullptr;
   const auto beyond = pairwise{
       [](auto a, auto b) { return sum(a.size(), [&](auto i) { return a[i + 1] * b[i]; }); }};

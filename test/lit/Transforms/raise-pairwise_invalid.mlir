@@ -85,6 +85,29 @@ annudf.pairwise @p order(min) coarse(l2) elements(f32) {
 
 // -----
 
+// At 256 dimensions this end is 0.
+annudf.pairwise @p order(min) coarse(l2) elements(f32) {
+  annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {
+    %begin = arith.constant 0 : i8
+    %step = arith.constant 1 : i8
+    %dims = annudf.index dims
+    %narrow = arith.index_cast %dims : index to i8
+    %zero = arith.constant 0.0 : f32
+    // expected-error @below {{[W5] loops over a part of the coordinates; write a loop from 0 to the number of dimensions by 1}}
+    %sum = scf.for %i = %begin to %narrow step %step iter_args(%acc = %zero) -> (f32) : i8 {
+      %at = arith.index_cast %i : i8 to index
+      %xi = annudf.at %x[%at] : !annudf.vector<f32>
+      %yi = annudf.at %y[%at] : !annudf.vector<f32>
+      %d = arith.subf %xi, %yi : f32
+      %next = arith.addf %acc, %d : f32
+      scf.yield %next : f32
+    }
+    annudf.yield %sum : f32
+  }
+}
+
+// -----
+
 annudf.pairwise @p order(min) coarse(l2) elements(f32) {
   // expected-error @below {{[W6] has no loop over the coordinates; write one from 0 to the number of dimensions at the top of the distance}}
   annudf.distance (%x: !annudf.vector<f32>, %y: !annudf.vector<f32>) {

@@ -225,6 +225,8 @@ public:
   }
 
   void yield(const std::vector<operand> &fields, const std::source_location &where) {
+    if (depth != 0)
+      throw std::logic_error("the function of a loop threw and the metric's went on; let it throw");
     write_yield("annudf", fields, where);
   }
 

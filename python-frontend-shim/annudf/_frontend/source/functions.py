@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from annudf._frontend.source import scratch
-
 Stub = Callable[..., object]
 
 
@@ -191,11 +189,23 @@ def _of_vectors() -> types.ModuleType:
 
 
 NUMPY_OF_VECTORS = _of_vectors()
+
+
+def make_scratch(fill: float, *shape: float) -> Any:
+    """Never executed: an array of the shape that `scratch.encode` made."""
+    raise NotImplementedError
+
+
+def put(array: Any, index: int, value: Any) -> int:
+    """Never executed: assigns an entry of an array."""
+    raise NotImplementedError
+
+
 """What ``numpy`` is in a function of whole vectors."""
 _BUILTINS_OF_VECTORS = {builtins.len: "len", builtins.sum: "sum", builtins.any: "any", builtins.all: "all"}
 _IDENTITIES_OF_VECTORS = {id(key): name for key, name in _BUILTINS_OF_VECTORS.items()} | {
     id(getattr(np, attribute)): name for attribute, name in REDUCTIONS.items()
-} | {id(np.linalg.norm): "norm", id(scratch.make): "scratch", id(scratch.put): "put"}  # fmt: skip
+} | {id(np.linalg.norm): "norm", id(make_scratch): "scratch", id(put): "put"}  # fmt: skip
 METHODS = ("sum", "prod", "mean", "dot", "max", "min", "any", "all", "cumsum", "cumprod")
 """Those of an array that are functions of NumPy, too."""
 

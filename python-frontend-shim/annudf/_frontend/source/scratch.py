@@ -16,20 +16,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from annudf._core import MAX_SCRATCH, MAX_SCRATCH_DIM
+from annudf._frontend.source.functions import make_scratch, put
 from annudf._frontend.source.trees import names
 
-
-def make(fill: float, *shape: float) -> Any:
-    """Never executed: an array of the shape that `encode` made."""
-    raise NotImplementedError
-
-
-def put(array: Any, index: int, value: Any) -> int:
-    """Never executed: assigns an entry."""
-    raise NotImplementedError
-
-
-GIVEN: dict[str, Any] = {"annudf_scratch": make, "annudf_put": put}
+GIVEN: dict[str, Any] = {"annudf_scratch": make_scratch, "annudf_put": put}
 """Functions that a changed tree calls by these names."""
 _MAKE, _PUT = GIVEN
 WORDS = ("f32", "f64", "i32", "i64")
