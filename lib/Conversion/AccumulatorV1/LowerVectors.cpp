@@ -104,11 +104,10 @@ private:
 
   /// Where each array begins, and its entries are filled.
   void lowerScratch() {
-    SmallVector<ScratchOp> all;
-    function.walk([&](ScratchOp op) { all.push_back(op); });
-    llvm::stable_sort(all, [](ScratchOp a, ScratchOp b) {
-      return a.getType().getElementBytes() > b.getType().getElementBytes();
-    });
+    SmallVector<ScratchOp> all, narrow;
+    function.walk(
+        [&](ScratchOp op) { (op.getType().getElementBytes() == 8 ? all : narrow).push_back(op); });
+    llvm::append_range(all, narrow); // Words of 64 bits first, which keeps each aligned.
     int64_t fixed = 0, perDim = 0;
     for (ScratchOp op : all) {
       const ScratchType type = op.getType();
