@@ -13,15 +13,6 @@
 namespace annudf::test {
 namespace {
 
-/// Small whole numbers: sums and products of them have no rounding, fused or not.
-template <class T> Rows<T> wholeNumbers(int64_t rows, int64_t dims, unsigned seed) {
-  std::mt19937 random(seed);
-  Rows<T> out{{}, dims};
-  for (int64_t i = 0; i < rows * dims; ++i)
-    out.values.push_back(T(int(random() % 100) - (std::is_unsigned_v<T> ? 0 : 50)));
-  return out;
-}
-
 template <class T> Rows<T> fractions(int64_t rows, int64_t dims, unsigned seed) {
   std::mt19937 random(seed);
   Rows<T> out{{}, dims};

@@ -14,6 +14,7 @@
 #include "annudf/cpp/trace.hpp"
 
 #include <bit>
+#include <random>
 #include <type_traits>
 
 namespace annudf::test {
@@ -28,6 +29,15 @@ template <class T> struct Rows {
   int64_t rows() const { return int64_t(values.size()) / dims; }
   const T *row(int64_t number) const { return values.data() + number * dims; }
 };
+
+/// Small whole numbers: sums and products of them have no rounding, fused or not.
+template <class T> Rows<T> wholeNumbers(int64_t rows, int64_t dims, unsigned seed) {
+  std::mt19937 random(seed);
+  Rows<T> out{{}, dims};
+  for (int64_t i = 0; i < rows * dims; ++i)
+    out.values.push_back(T(int(random() % 100) - (std::is_unsigned_v<T> ? 0 : 50)));
+  return out;
+}
 
 template <class T> constexpr int32_t elementOf() {
   return std::is_same_v<T, float>    ? ANNUDF_ELEMENT_F32

@@ -105,8 +105,8 @@ recorded_t<A> record_loop(const operand &begin, const operand &end, const S &ini
 } // namespace tracing
 
 /// What `f(i, state)` makes of `initial` for each i from `begin` up to, and without, `end`. The
-/// state is a number, or an aggregate as an accumulator is, and has the type of `initial`. Of plain
-/// bounds it is a plain loop.
+/// state is a number, or an aggregate as an accumulator is, and has the type of `initial`. Plain
+/// bounds make a plain loop.
 template <tracing::integer_like B, tracing::integer_like E, class S, class F>
 auto fold(const B &begin, const E &end, const S &initial, const F &f,
           const std::source_location where = std::source_location::current()) {
