@@ -103,18 +103,14 @@ UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, LoadOp load
   return {};
 }
 
-UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, AtOp read) {
-  if (!ranges.isReachable(read))
-    return {};
+static UnprovedIndex findUnprovedCoordinate(const RangeAnalysis &ranges, AtOp read) {
   const IntRange index = ranges.at(read.getIndexMutable());
   return {isInside(index, std::nullopt, CaptureType::kDim), CaptureType::kDim, spell(index.smin),
           spellLargest(index), "dims - 1"};
 }
 
-UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, OpOperand &operand,
-                                        ScratchType scratch) {
-  if (!ranges.isReachable(operand.getOwner()))
-    return {};
+static UnprovedIndex findUnprovedEntry(const RangeAnalysis &ranges, OpOperand &operand,
+                                       ScratchType scratch) {
   const IntRange index = ranges.at(operand);
   const int64_t entries = scratch.getEntries(), more = entries - 1;
   const bool isBelow = scratch.getPerDim() ? index.dmax < entries : index.smax < entries;
@@ -127,6 +123,18 @@ UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, OpOperand &
   else if (!isBelow)
     found.why = Inside::MayBeAbove;
   return found;
+}
+
+UnprovedIndex annudf::findUnprovedPlace(const RangeAnalysis &ranges, Operation *op) {
+  if (!ranges.isReachable(op))
+    return {};
+  if (auto read = dyn_cast<AtOp>(op))
+    return findUnprovedCoordinate(ranges, read);
+  if (auto get = dyn_cast<GetOp>(op))
+    return findUnprovedEntry(ranges, get.getIndexMutable(), get.getScratch().getType());
+  if (auto put = dyn_cast<PutOp>(op))
+    return findUnprovedEntry(ranges, put.getIndexMutable(), put.getScratch().getType());
+  return {};
 }
 
 std::optional<LoopRuns> annudf::runsOf(const RangeAnalysis &ranges, scf::ForOp loop) {

@@ -80,10 +80,8 @@ struct UnprovedIndex {
 };
 UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::LoadOp load);
 
-/// The same of an annudf.at, and of an annudf.get or put.
-UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::AtOp read);
-UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, mlir::OpOperand &index,
-                                ir::ScratchType scratch);
+/// The same of an annudf.at, get or put; other ops have no index that may be outside.
+UnprovedIndex findUnprovedPlace(const RangeAnalysis &ranges, mlir::Operation *op);
 
 /// How often a loop runs at most; a loop that may never end has none.
 struct LoopRuns {

@@ -157,19 +157,11 @@ void annudf::lowering::lowerVectors(func::FuncOp function, const VectorArguments
 LogicalResult annudf::lowering::proveVectors(PairwiseOp pairwise, const TargetInfo &target) {
   const RangeAnalysis ranges(pairwise.getDistance());
   auto isInside = [&](Operation *op) {
-    if (auto read = dyn_cast<AtOp>(op))
-      return findUnprovedIndex(ranges, read).why == Inside::Yes;
-    if (auto get = dyn_cast<GetOp>(op))
-      return findUnprovedIndex(ranges, get.getIndexMutable(), get.getScratch().getType()).why ==
-             Inside::Yes;
-    if (auto put = dyn_cast<PutOp>(op))
-      return findUnprovedIndex(ranges, put.getIndexMutable(), put.getScratch().getType()).why ==
-             Inside::Yes;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return runsOf(ranges, loop).has_value();
     if (isa<ScratchOp>(op)) // The descriptor counts what stands there.
       return isa<DistanceOp>(op->getParentOp());
-    return true;
+    return findUnprovedPlace(ranges, op).why == Inside::Yes;
   };
   const WalkResult result = pairwise.getDistance().walk([&](Operation *op) -> WalkResult {
     if (isInside(op))

@@ -257,35 +257,26 @@ LogicalResult rules::refuseIndexOfDistance(IndexOp index) {
 
 /// Coordinates and scratch are read and written where they are, whatever the data.
 static LogicalResult verifyPlaces(Operation *op, const RangeAnalysis &ranges) {
-  if (auto read = dyn_cast<AtOp>(op)) {
-    const UnprovedIndex index = findUnprovedIndex(ranges, read);
-    if (index.why == Inside::MayBeBelow)
-      return op->emitOpError() << "[W16] index of a coordinate may be " << index.smallest
-                               << ", but the first is 0; bound it below, as max(i, 0) does";
-    if (index.why != Inside::Yes)
-      return op->emitOpError() << "[W17] index of a coordinate may be as large as " << index.largest
-                               << ", but the last is " << index.last
-                               << "; bound it above, as min(i, " << index.last << ") does";
-    return success();
-  }
   if (isa<ScratchOp>(op) && !isa<DistanceOp>(op->getParentOp()))
     return op->emitOpError() << "[W23] is made in a loop or a branch; make it at the top of the "
                                 "distance";
-  if (!isa<GetOp, PutOp>(op))
+  const UnprovedIndex index = findUnprovedPlace(ranges, op);
+  if (index.why == Inside::Yes)
     return success();
-  auto get = dyn_cast<GetOp>(op);
-  auto put = dyn_cast<PutOp>(op);
-  const UnprovedIndex index =
-      findUnprovedIndex(ranges, get ? get.getIndexMutable() : put.getIndexMutable(),
-                        get ? get.getScratch().getType() : put.getScratch().getType());
-  if (index.why == Inside::MayBeBelow)
+  const bool isBelow = index.why == Inside::MayBeBelow, isCoordinate = isa<AtOp>(op);
+  if (isCoordinate && isBelow)
+    return op->emitOpError() << "[W16] index of a coordinate may be " << index.smallest
+                             << ", but the first is 0; bound it below, as max(i, 0) does";
+  if (isCoordinate)
+    return op->emitOpError() << "[W17] index of a coordinate may be as large as " << index.largest
+                             << ", but the last is " << index.last << "; bound it above, as min(i, "
+                             << index.last << ") does";
+  if (isBelow)
     return op->emitOpError() << "[W18] index of scratch may be " << index.smallest
                              << ", but the first entry is 0; bound it below, as max(i, 0) does";
-  if (index.why != Inside::Yes)
-    return op->emitOpError() << "[W19] index of scratch may be as large as " << index.largest
-                             << ", but the last entry is " << index.last
-                             << "; bound it above, as min(i, " << index.last << ") does";
-  return success();
+  return op->emitOpError() << "[W19] index of scratch may be as large as " << index.largest
+                           << ", but the last entry is " << index.last
+                           << "; bound it above, as min(i, " << index.last << ") does";
 }
 
 static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges,
